@@ -1,0 +1,6 @@
+//! Meitner: an atomic chess bot in one program.
+//!
+//! The modules stand in reading order, lowest layer first. What each may import is a law that
+//! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
+
+pub mod rules;

@@ -1,0 +1,2 @@
+//! Thin binary.
+fn main() {}
