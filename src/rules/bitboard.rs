@@ -202,11 +202,9 @@ mod tests {
 
     #[test]
     fn squares_come_out_in_order() {
-        let set: Bitboard = [Square::at(7, 7), Square::at(0, 0), Square::at(4, 3)].into_iter().collect();
-        assert_eq!(
-            set.collect::<Vec<_>>(),
-            [Square::at(0, 0), Square::at(4, 3), Square::at(7, 7)]
-        );
+        let set: Bitboard =
+            [Square::at(7, 7), Square::at(0, 0), Square::at(4, 3)].into_iter().collect();
+        assert_eq!(set.collect::<Vec<_>>(), [Square::at(0, 0), Square::at(4, 3), Square::at(7, 7)]);
         assert_eq!(Bitboard::len(set), 3);
         assert!(set.has_several());
     }

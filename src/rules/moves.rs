@@ -68,10 +68,10 @@ impl Move {
         self.0
     }
 
-    /// The move of these two bytes. Any bytes give a move; only
+    /// The move of these two bytes; [`Move::NULL`] if they name no kind of move. Only
     /// [`Position::is_legal`](crate::rules::Position::is_legal) tells whether it can be played.
     pub const fn from_bits(bits: u16) -> Self {
-        Self(bits)
+        if bits >> 12 & 7 > Kind::EnPassant as u16 { Self::NULL } else { Self(bits) }
     }
 
     /// Where the moving man stands.

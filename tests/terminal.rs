@@ -1,0 +1,53 @@
+//! The state of the game in positions that are over, or nearly: `data/terminal.epd`, with the
+//! result that lichess gives where it differs from the libraries that made the data.
+
+use meitner::rules::{Color, DrawReason, Outcome, Position, WinReason};
+
+fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split(';').map(str::trim).find_map(|field| field.strip_prefix(name)?.strip_prefix(' '))
+}
+
+/// Result and reason in the words of the data.
+fn describe(outcome: Option<Outcome>) -> (&'static str, &'static str) {
+    let reason = match outcome {
+        None => return ("*", "ongoing"),
+        Some(Outcome::Win { by: WinReason::Explosion, .. }) => "explosion",
+        Some(Outcome::Win { by: WinReason::Checkmate, .. }) => "checkmate",
+        Some(Outcome::Draw(DrawReason::Stalemate)) => "stalemate",
+        Some(Outcome::Draw(DrawReason::InsufficientMaterial)) => "insufficient",
+        Some(Outcome::Draw(DrawReason::ClosedPosition)) => "closed",
+        Some(Outcome::Draw(DrawReason::FiftyMoves)) => "fifty",
+        Some(Outcome::Draw(DrawReason::Threefold)) => "threefold",
+    };
+    (outcome.expect("over").score(), reason)
+}
+
+#[test]
+fn every_position_of_the_suite_has_its_state() {
+    let mut lines = 0;
+    for line in include_str!("data/terminal.epd").lines() {
+        let fen = line.split(';').next().expect("a FEN").trim();
+        let position = Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+        let expected = match field(line, "lichess") {
+            Some(text) => text.split_once(' ').expect("result and reason"),
+            None => {
+                (field(line, "result").expect("result"), field(line, "reason").expect("reason"))
+            }
+        };
+        assert_eq!(describe(position.outcome()), expected, "{line}");
+
+        let legal = field(line, "legal").expect("legal").parse::<usize>().expect("a number");
+        assert_eq!(position.legal_moves().len(), legal, "{line}");
+        assert_eq!(position.generator().count(), legal as u64, "{line}");
+        assert_eq!(position.is_check(), field(line, "check") == Some("yes"), "{line}");
+        // A side with a bare king can never win; the data says so of other draws as well.
+        let insufficient = field(line, "insufficient").expect("insufficient");
+        for (color, letter) in [(Color::White, 'w'), (Color::Black, 'b')] {
+            if position.has_bare_king(color) {
+                assert!(insufficient.contains(letter) || position.king(color).is_none(), "{line}");
+            }
+        }
+        lines += 1;
+    }
+    assert_eq!(lines, 66);
+}
