@@ -4,3 +4,5 @@
 //! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
 
 pub mod rules;
+pub mod search;
+pub mod uci;

@@ -100,6 +100,18 @@ impl Bitboard {
         Self(self.0 >> 8)
     }
 
+    /// Whether some square of the set passes the test.
+    #[inline]
+    pub fn any_square(mut self, test: impl FnMut(Square) -> bool) -> bool {
+        Iterator::any(&mut self, test)
+    }
+
+    /// Whether every square of the set passes the test.
+    #[inline]
+    pub fn all_squares(mut self, test: impl FnMut(Square) -> bool) -> bool {
+        Iterator::all(&mut self, test)
+    }
+
     /// Adds a square.
     pub const fn insert(&mut self, square: Square) {
         self.0 |= 1 << square.index();

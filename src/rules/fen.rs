@@ -226,21 +226,14 @@ fn parse_castling(position: &mut Position, text: &str) -> Result<(), ParseFenErr
             _ => return Err(ParseFenError::Castling(text.to_owned())),
         };
         let (king, rook) = (king?, rook.ok_or(without_rook)?);
-        let same_side =
-            (position.castling_rooks() & back_rank).any_on_side(king, rook.file() > king.file());
+        let same_side = (position.castling_rooks() & back_rank)
+            .any_square(|other| (other.file() > king.file()) == (rook.file() > king.file()));
         if same_side {
             return Err(ParseFenError::Castling(text.to_owned()));
         }
         position.allow_castling(rook);
     }
     Ok(())
-}
-
-impl Bitboard {
-    /// Whether a square of the set lies east (or else west) of the king.
-    fn any_on_side(mut self, king: Square, is_east: bool) -> bool {
-        Iterator::any(&mut self, |square| (square.file() > king.file()) == is_east)
-    }
 }
 
 fn parse_en_passant(position: &mut Position, text: &str) -> Result<(), ParseFenError> {

@@ -51,3 +51,4 @@ pub use position::Position;
 pub use san::ParseSanError;
 pub use square::{ParseSquareError, Square};
 pub use uci_move::{ParseUciMoveError, UciMove};
+pub use zobrist::pawn_key;

@@ -198,10 +198,8 @@ impl<'a> Generator<'a> {
     /// Whether the side to move can explode the enemy king at once (R2, R13).
     pub fn can_explode_king(&self) -> bool {
         let Some(kings) = self.kings else { return false };
-        let us = self.position.side(self.us).without(self.position.role(Role::King));
         let zone = kings.their_zone.without(kings.our_zone);
-        (zone & self.position.side(!self.us))
-            .any_square(|target| (self.position.attackers(target, self.occupied) & us).any())
+        self.position.could_explode_king(self.us)
             || self.position.en_passant().is_some_and(|square| zone.contains(square))
     }
 
@@ -482,13 +480,5 @@ impl<'a> Generator<'a> {
         let second = if self.us == Color::White { 1 } else { 6 };
         one.contains(to)
             || (from.rank() == second && self.ahead(one).without(self.occupied).contains(to))
-    }
-}
-
-impl Bitboard {
-    /// Whether some square of the set passes the test.
-    #[inline]
-    fn any_square(mut self, test: impl FnMut(Square) -> bool) -> bool {
-        Iterator::any(&mut self, test)
     }
 }

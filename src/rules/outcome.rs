@@ -169,10 +169,3 @@ impl Position {
             && (self.of(!owner, Role::Pawn) & colored).is_empty()
     }
 }
-
-impl Bitboard {
-    /// Whether every square of the set passes the test.
-    fn all_squares(mut self, test: impl FnMut(Square) -> bool) -> bool {
-        Iterator::all(&mut self, test)
-    }
-}

@@ -149,6 +149,17 @@ impl Position {
             | (attacks::bishop(square, occupied) & bishops)
     }
 
+    /// Whether a man of `by`, were it that side's turn, could explode the enemy king by capturing a
+    /// man beside it (R2), check or no check (R13). En passant is left out.
+    pub fn could_explode_king(&self, by: Color) -> bool {
+        let (Some(ours), Some(theirs)) = (self.king(by), self.king(!by)) else { return false };
+        let men = self.side(by).without(self.role(Role::King));
+        let zone = attacks::king(theirs) | Bitboard::of(theirs);
+        let targets = zone.without(attacks::king(ours)) & self.side(!by);
+        let occupied = self.occupied();
+        targets.any_square(|target| (self.attackers(target, occupied) & men).any())
+    }
+
     /// The men that give check to the side to move (R10); none while the kings touch (R8).
     pub fn checkers(&self) -> Bitboard {
         self.checkers_of(self.turn)

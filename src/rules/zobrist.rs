@@ -72,3 +72,9 @@ const fn keys() -> Keys {
     }
     keys
 }
+
+/// The key of a pawn on a square, for tables that go by the pawns alone.
+#[inline]
+pub const fn pawn_key(color: Color, square: Square) -> u64 {
+    piece(Piece { color, role: crate::rules::Role::Pawn }, square)
+}

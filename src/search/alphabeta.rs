@@ -1,0 +1,629 @@
+//! The recursive search: alpha-beta with everything that makes it selective.
+
+use arrayvec::ArrayVec;
+
+use crate::{
+    rules::{Color, Move, Position, Role},
+    search::{
+        Bound, MAX_PLY,
+        eval::{self, Accumulator},
+        history::{Histories, PieceTo},
+        picker::Picker,
+        score::{self, DRAW, INFINITE, NONE, Value, is_decisive, is_loss, is_win, loss_at, win_at},
+        see,
+        tt::{Entry, TranspositionTable},
+        worker::Signal,
+    },
+};
+
+/// What the search remembers of each ply of the current line.
+pub(super) struct Frame {
+    /// The corrected static evaluation, [`NONE`] in check.
+    evaluation: Value,
+    /// The move made from here, as the continuation tables know it; `None` for a null move.
+    at: Option<PieceTo>,
+    /// Quiet moves that caused a cutoff at this ply.
+    killers: [Move; 2],
+    /// The move that a singular search leaves out.
+    excluded: Move,
+    /// The best line from here.
+    pub(super) pv: ArrayVec<Move, MAX_PLY>,
+}
+
+impl Frame {
+    fn new() -> Self {
+        Self {
+            evaluation: NONE,
+            at: None,
+            killers: [Move::NULL; 2],
+            excluded: Move::NULL,
+            pv: ArrayVec::new(),
+        }
+    }
+}
+
+/// One searching thread at work on one root position.
+pub(super) struct Searcher<'a> {
+    pub(super) tt: &'a TranspositionTable,
+    pub(super) signal: Signal<'a>,
+    pub(super) histories: &'a mut Histories,
+    pub(super) frames: Vec<Frame>,
+    /// Keys of all positions since the start of the game, the current one last.
+    keys: Vec<u64>,
+    /// Length of `keys` at the root.
+    root_keys: usize,
+    pub(super) nodes: u64,
+    pub(super) seldepth: usize,
+    pub(super) root_depth: i32,
+    pub(super) is_stopped: bool,
+    /// No null move below this ply: set while a null move's cutoff is verified.
+    null_move_from: usize,
+}
+
+/// The window, depth and place of a node.
+#[derive(Clone, Copy)]
+pub(super) struct Node {
+    pub(super) alpha: Value,
+    pub(super) beta: Value,
+    pub(super) depth: i32,
+    pub(super) ply: usize,
+    /// Whether a cutoff is expected here.
+    pub(super) is_cut: bool,
+}
+
+impl<'a> Searcher<'a> {
+    pub(super) fn new(
+        tt: &'a TranspositionTable,
+        signal: Signal<'a>,
+        histories: &'a mut Histories,
+        keys: &[u64],
+    ) -> Self {
+        Self {
+            tt,
+            signal,
+            histories,
+            frames: std::iter::repeat_with(Frame::new).take(MAX_PLY + 2).collect(),
+            keys: keys.to_vec(),
+            root_keys: keys.len(),
+            nodes: 0,
+            seldepth: 0,
+            root_depth: 0,
+            is_stopped: false,
+            null_move_from: 0,
+        }
+    }
+
+    /// The value of a position for the side to move within the node's window, fail-soft.
+    pub(super) fn alpha_beta<const PV: bool>(
+        &mut self,
+        position: &Position,
+        accumulator: &Accumulator,
+        node: Node,
+    ) -> Value {
+        let Node { mut alpha, mut beta, mut depth, ply, is_cut } = node;
+        let us = position.turn();
+        self.frames[ply].pv.clear();
+
+        // 1. At the horizon the quiescence search takes over.
+        if depth <= 0 {
+            return self.quiescence::<PV>(position, accumulator, alpha, beta, ply);
+        }
+
+        // 2. Stop when asked to: the value is thrown away.
+        if self.enter(ply) {
+            return DRAW;
+        }
+
+        // 3. Draws: repetition, fifty moves, nothing left to win with.
+        if self.is_draw(position) {
+            return DRAW;
+        }
+        let generator = position.generator();
+        let in_check = generator.checkers().any();
+        if ply >= MAX_PLY - 1 {
+            return if in_check { DRAW } else { eval::evaluate(position, accumulator) };
+        }
+
+        // 4. Mate distance: nothing here can be better than a shorter win found already.
+        alpha = alpha.max(loss_at(ply));
+        beta = beta.min(win_at(ply + 1));
+        if alpha >= beta {
+            return alpha;
+        }
+
+        // 5. A king that can be exploded at once ends the game, whatever else is on the board.
+        if generator.can_explode_king() {
+            if PV {
+                self.note_explosion(position, ply);
+            }
+            return win_at(ply + 1);
+        }
+
+        // 6. What the transposition table knows.
+        let excluded = self.frames[ply].excluded;
+        let is_singular_search = !excluded.is_null();
+        let found = if is_singular_search { None } else { self.tt.probe(position.key(), ply) };
+        if let Some(entry) = found
+            && !PV
+            && entry.depth >= depth
+            && position.halfmove_clock() < 90
+            && cuts(entry, alpha, beta)
+        {
+            return entry.value;
+        }
+        let table_move = found.map_or(Move::NULL, |entry| entry.mv);
+        let was_pv = PV || found.is_some_and(|entry| entry.is_pv);
+
+        // 7. Static evaluation, corrected by what searches of the same pawns have found.
+        let raw = match found {
+            _ if in_check => NONE,
+            Some(entry) if entry.evaluation != NONE => entry.evaluation,
+            _ => eval::evaluate(position, accumulator),
+        };
+        let mut evaluation = NONE;
+        if !in_check {
+            evaluation = self.corrected(raw, us, accumulator.pawn_key);
+            self.frames[ply].evaluation = evaluation;
+            // The table's value, where it bounds from the right side, is the better estimate.
+            if let Some(entry) = found
+                && bounds(entry, evaluation)
+            {
+                evaluation = entry.value;
+            }
+        } else {
+            self.frames[ply].evaluation = NONE;
+        }
+        let is_improving = !in_check && self.is_improving(ply);
+        // An explosion that the opponent threatens is no check, but as urgent.
+        let is_threatened = !in_check && position.could_explode_king(!us);
+        self.frames[ply + 1].killers = [Move::NULL; 2];
+
+        if !PV && !in_check && !is_singular_search {
+            // 8. Razoring: so far below alpha only captures can help.
+            if depth <= 2 && evaluation + 350 * depth < alpha {
+                let value = self.quiescence::<false>(position, accumulator, alpha, alpha + 1, ply);
+                if value <= alpha {
+                    return value;
+                }
+            }
+
+            // 9. Reverse futility: so far above beta the opponent will not let us come here.
+            let margin = 150 * depth - if is_improving { 110 } else { 0 };
+            if depth <= 6
+                && !is_threatened
+                && evaluation - margin >= beta
+                && !is_loss(beta)
+                && !is_win(evaluation)
+            {
+                return i32::midpoint(evaluation, beta);
+            }
+
+            // 10. Null move: if passing is good enough, moving will be.
+            if depth >= 2
+                && !is_threatened
+                && evaluation >= beta
+                && !is_loss(beta)
+                && ply >= self.null_move_from
+                && (ply == 0 || self.frames[ply - 1].at.is_some())
+                && has_pieces(position, us)
+                && let Some(value) = self.null_move(position, accumulator, Node { beta, ..node })
+            {
+                return value;
+            }
+        }
+
+        // 11. Without a move from the table the node is worth less effort now.
+        if depth >= 4 && table_move.is_null() && (PV || is_cut) {
+            depth -= 1;
+        }
+
+        // 12. The moves, one by one.
+        let before = self.before(ply);
+        let killers = self.frames[ply].killers;
+        let mut picker = Picker::new(position, generator, table_move, killers, before);
+        let (mut best, mut best_move, mut bound) = (-INFINITE, Move::NULL, Bound::Upper);
+        let mut count = 0;
+        let mut tried_quiets: ArrayVec<Move, 64> = ArrayVec::new();
+        let mut tried_captures: ArrayVec<Move, 32> = ArrayVec::new();
+
+        while let Some((mv, exchange)) = picker.next(self.histories) {
+            if mv == excluded {
+                continue;
+            }
+            count += 1;
+            let Some(piece) = position.piece_on(mv.from()) else { continue };
+            let at = PieceTo::new(piece, mv.to());
+            let is_quiet = !mv.is_capture() && mv.promotion() != Some(Role::Queen);
+            let history = if is_quiet {
+                self.histories.quiet(us, mv, at, before)
+            } else {
+                self.histories.capture(position, mv, at)
+            };
+            let mut reduction = reduction(depth, count);
+
+            // 13. Late and bad moves are left out at low depth, once something better than a loss
+            //     is known.
+            if !is_loss(best) && has_pieces(position, us) {
+                let reduced_depth = (depth - reduction / 1024).max(0);
+                if is_quiet {
+                    // Late moves.
+                    if count > (4 + depth * depth) / if is_improving { 1 } else { 2 } {
+                        picker.skip_quiets = true;
+                    }
+                    // Moves that never worked.
+                    if reduced_depth <= 4 && history < -3500 * depth {
+                        continue;
+                    }
+                    // Positions far below alpha.
+                    if !in_check
+                        && !is_threatened
+                        && reduced_depth <= 6
+                        && evaluation + 180 + 130 * reduced_depth <= alpha
+                    {
+                        picker.skip_quiets = true;
+                        continue;
+                    }
+                    // Moves that put a man where it is taken at a profit.
+                    if reduced_depth <= 7
+                        && see::evaluate(position, mv) < -40 * reduced_depth * reduced_depth - 20
+                    {
+                        continue;
+                    }
+                } else if depth <= 7 && exchange.is_some_and(|gain| gain < -110 * depth) {
+                    continue;
+                }
+            }
+
+            // 14. Extensions: the table's move if nothing else comes near it.
+            let mut extension = 0;
+            if let Some(entry) = found
+                && mv == table_move
+                && ply > 0
+                && depth >= 7
+                && entry.depth >= depth - 3
+                && entry.bound != Bound::Upper
+                && !is_decisive(entry.value)
+                && ply < 2 * self.root_depth as usize
+            {
+                let target = entry.value - 2 * depth;
+                self.frames[ply].excluded = mv;
+                let value = self.alpha_beta::<false>(
+                    position,
+                    accumulator,
+                    Node { alpha: target - 1, beta: target, depth: (depth - 1) / 2, ply, is_cut },
+                );
+                self.frames[ply].excluded = Move::NULL;
+                if self.is_stopped {
+                    return DRAW;
+                }
+                if value < target {
+                    extension = if !PV && value < target - 30 { 2 } else { 1 };
+                } else if target >= beta {
+                    // Several moves are good enough: the node will fail high.
+                    return target;
+                } else if entry.value >= beta {
+                    extension = -1;
+                }
+            }
+
+            // 15. Make the move.
+            let next = position.after(mv);
+            let next_accumulator = accumulator.after(position, mv);
+            let gives_check = next.is_check();
+            if gives_check && extension == 0 && depth <= 8 {
+                extension = 1;
+            }
+            self.frames[ply].at = Some(at);
+            self.keys.push(next.key());
+            self.nodes += 1;
+            let new_depth = depth - 1 + extension;
+            let child =
+                Node { alpha: -beta, beta: -alpha, depth: new_depth, ply: ply + 1, is_cut: false };
+            let zero = Node { alpha: -alpha - 1, beta: -alpha, ..child };
+
+            // 16. Late moves are searched less deep, and again in full if they surprise.
+            let mut value = -INFINITE;
+            let mut is_full = !PV || count > 1;
+            if depth >= 2 && count > 1 + i32::from(PV) {
+                if is_cut {
+                    reduction += 1500;
+                }
+                if was_pv {
+                    reduction -= 900;
+                }
+                if !is_improving {
+                    reduction += 400;
+                }
+                if gives_check {
+                    reduction -= 1024;
+                }
+                if is_threatened {
+                    reduction -= 700;
+                }
+                if mv == killers[0] || mv == killers[1] {
+                    reduction -= 900;
+                }
+                reduction -= history / 8;
+                if !is_quiet {
+                    reduction -= 600;
+                }
+                let reduced = (new_depth - reduction / 1024).clamp(1, new_depth.max(1));
+                value = -self.alpha_beta::<false>(
+                    &next,
+                    &next_accumulator,
+                    Node { depth: reduced, is_cut: true, ..zero },
+                );
+                is_full = value > alpha && reduced < new_depth;
+            }
+            if is_full {
+                value = -self.alpha_beta::<false>(
+                    &next,
+                    &next_accumulator,
+                    Node { is_cut: !is_cut, ..zero },
+                );
+            }
+
+            // 17. The first move of a PV node, and each that improves on it, gets the full window.
+            if PV && (count == 1 || value > alpha) {
+                value = -self.alpha_beta::<true>(&next, &next_accumulator, child);
+            }
+            self.keys.pop();
+            if self.is_stopped {
+                return DRAW;
+            }
+
+            // 18. A new best move, or the end of the node.
+            if value > best {
+                best = value;
+                if value > alpha {
+                    best_move = mv;
+                    if PV {
+                        self.extend_pv(ply, mv);
+                    }
+                    if value >= beta {
+                        bound = Bound::Lower;
+                        break;
+                    }
+                    alpha = value;
+                    bound = Bound::Exact;
+                }
+            }
+            if is_quiet {
+                let _ = tried_quiets.try_push(mv);
+            } else {
+                let _ = tried_captures.try_push(mv);
+            }
+        }
+
+        // 19. No move at all: mate or stalemate.
+        if count == 0 {
+            return match (is_singular_search, in_check) {
+                (true, _) => alpha,
+                (false, true) => loss_at(ply),
+                (false, false) => DRAW,
+            };
+        }
+
+        // 20. Learn from the cutoff.
+        if bound == Bound::Lower {
+            self.learn(position, best_move, depth, ply, &tried_quiets, &tried_captures);
+        }
+
+        // 21. Remember the result, and how wrong the static evaluation was.
+        if !is_singular_search {
+            let is_error_known = !in_check
+                && !best_move.is_capture()
+                && !is_decisive(best)
+                && match bound {
+                    Bound::Exact => true,
+                    Bound::Lower => best > self.frames[ply].evaluation,
+                    Bound::Upper => best < self.frames[ply].evaluation,
+                };
+            if is_error_known {
+                self.histories.correct(us, accumulator.pawn_key, best - raw, depth);
+            }
+            let entry =
+                Entry { mv: best_move, value: best, evaluation: raw, depth, bound, is_pv: was_pv };
+            self.tt.store(position.key(), ply, entry);
+        }
+        best
+    }
+
+    /// Counts the ply and says whether the search has to stop.
+    pub(super) fn enter(&mut self, ply: usize) -> bool {
+        self.seldepth = self.seldepth.max(ply);
+        if !self.is_stopped && self.signal.must_stop(self.nodes) {
+            self.is_stopped = true;
+        }
+        self.is_stopped
+    }
+
+    /// Draws by repetition, by the fifty-move rule and by what is on the board. A position that
+    /// occurred since the root counts the first time, an earlier one the second.
+    pub(super) fn is_draw(&self, position: &Position) -> bool {
+        let clock = position.halfmove_clock() as usize;
+        if clock >= 100 {
+            return position.outcome().is_none_or(|outcome| outcome.winner().is_none());
+        }
+        if position.draw_on_the_board().is_some() {
+            return true;
+        }
+        let last = self.keys.len() - 1;
+        let mut earlier = 0;
+        for back in (4..=clock.min(last)).step_by(2) {
+            if self.keys[last - back] == position.key() {
+                if last - back >= self.root_keys {
+                    return true;
+                }
+                earlier += 1;
+                if earlier == 2 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The evaluation with the correction of its pawns, kept clear of mates.
+    pub(super) fn corrected(&self, raw: Value, us: Color, pawn_key: u64) -> Value {
+        let value = raw + self.histories.correction(us, pawn_key);
+        value.clamp(-score::MAX_EVALUATION, score::MAX_EVALUATION)
+    }
+
+    /// Whether the side to move stands better than at its last turns.
+    fn is_improving(&self, ply: usize) -> bool {
+        let now = self.frames[ply].evaluation;
+        let earlier = [2, 4].into_iter().find_map(|back| {
+            let evaluation = self.frames[ply.checked_sub(back)?].evaluation;
+            (evaluation != NONE).then_some(evaluation)
+        });
+        earlier.is_none_or(|earlier| now > earlier)
+    }
+
+    /// The last two moves before this ply, the opponent's first.
+    fn before(&self, ply: usize) -> [Option<PieceTo>; 2] {
+        [1, 2].map(|back| self.frames[ply.checked_sub(back)?].at)
+    }
+
+    fn null_move(
+        &mut self,
+        position: &Position,
+        accumulator: &Accumulator,
+        node: Node,
+    ) -> Option<Value> {
+        let Node { beta, depth, ply, is_cut, .. } = node;
+        let reduced = depth - 3 - depth / 3;
+        let next = position.after_null();
+        self.frames[ply].at = None;
+        self.keys.push(next.key());
+        self.nodes += 1;
+        let child =
+            Node { alpha: -beta, beta: 1 - beta, depth: reduced, ply: ply + 1, is_cut: !is_cut };
+        let value = -self.alpha_beta::<false>(&next, accumulator, child);
+        self.keys.pop();
+        if self.is_stopped || value < beta {
+            return None;
+        }
+        // A win after passing is not a proved win.
+        let value = if is_win(value) { beta } else { value };
+        if self.null_move_from > 0 || depth < 14 {
+            return Some(value);
+        }
+        // At high depth zugzwang is excluded by a search without null moves.
+        self.null_move_from = ply + 3 * reduced.max(0) as usize / 4 + 1;
+        let again = Node { alpha: beta - 1, beta, depth: reduced, ply, is_cut: false };
+        let verified = self.alpha_beta::<false>(position, accumulator, again);
+        self.null_move_from = 0;
+        (verified >= beta && !self.is_stopped).then_some(value)
+    }
+
+    fn learn(
+        &mut self,
+        position: &Position,
+        best: Move,
+        depth: i32,
+        ply: usize,
+        quiets: &[Move],
+        captures: &[Move],
+    ) {
+        let us = position.turn();
+        let bonus = (160 * depth - 60).min(1800);
+        let at = |mv: Move| position.piece_on(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
+        let before = self.before(ply);
+        if best.is_capture() {
+            if let Some(at) = at(best) {
+                self.histories.update_capture(position, best, at, bonus);
+            }
+        } else {
+            let killers = &mut self.frames[ply].killers;
+            if killers[0] != best {
+                *killers = [best, killers[0]];
+            }
+            if let Some(at) = at(best) {
+                self.histories.update_quiet(us, best, at, before, bonus);
+            }
+            for &mv in quiets {
+                if let Some(at) = at(mv) {
+                    self.histories.update_quiet(us, mv, at, before, -bonus);
+                }
+            }
+        }
+        for &mv in captures {
+            if let Some(at) = at(mv).filter(|_| mv.is_capture()) {
+                self.histories.update_capture(position, mv, at, -bonus);
+            }
+        }
+    }
+
+    /// Writes the exploding move into the principal variation.
+    pub(super) fn note_explosion(&mut self, position: &Position, ply: usize) {
+        let winning = |mv: &Move| position.after(*mv).king(!position.turn()).is_none();
+        let pv = &mut self.frames[ply].pv;
+        pv.clear();
+        if let Some(mv) = position.captures().into_iter().find(winning) {
+            pv.push(mv);
+        }
+    }
+
+    /// The line of the next ply becomes this ply's, behind `mv`.
+    pub(super) fn extend_pv(&mut self, ply: usize, mv: Move) {
+        let (head, tail) = self.frames.split_at_mut(ply + 1);
+        let line = &mut head[ply].pv;
+        line.clear();
+        line.push(mv);
+        let room = line.remaining_capacity();
+        line.extend(tail[0].pv.iter().copied().take(room));
+    }
+
+    /// Makes a move at the root and searches what follows.
+    pub(super) fn with_key<T>(&mut self, key: u64, search: impl FnOnce(&mut Self) -> T) -> T {
+        self.keys.push(key);
+        self.nodes += 1;
+        let result = search(self);
+        self.keys.pop();
+        result
+    }
+
+    /// Notes which move the root's children come from.
+    pub(super) fn set_root_move(&mut self, position: &Position, mv: Move) {
+        self.frames[0].at = position.piece_on(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
+        self.frames[1].killers = [Move::NULL; 2];
+    }
+
+    pub(super) fn set_root_evaluation(&mut self, position: &Position, accumulator: &Accumulator) {
+        self.frames[0].evaluation =
+            if position.is_check() { NONE } else { eval::evaluate(position, accumulator) };
+    }
+}
+
+/// Whether the entry's value decides the node.
+pub(super) fn cuts(entry: Entry, alpha: Value, beta: Value) -> bool {
+    match entry.bound {
+        Bound::Exact => true,
+        Bound::Lower => entry.value >= beta,
+        Bound::Upper => entry.value <= alpha,
+    }
+}
+
+/// Whether the entry's value says more than the evaluation.
+pub(super) fn bounds(entry: Entry, evaluation: Value) -> bool {
+    match entry.bound {
+        Bound::Exact => true,
+        Bound::Lower => entry.value > evaluation,
+        Bound::Upper => entry.value < evaluation,
+    }
+}
+
+/// Whether a side has more than king and pawns, so that zugzwang is rare.
+fn has_pieces(position: &Position, color: Color) -> bool {
+    position.side(color).without(position.role(Role::King) | position.role(Role::Pawn)).any()
+}
+
+/// How much less deep to search the `count`th move, in 1024ths of a ply.
+fn reduction(depth: i32, count: i32) -> i32 {
+    static LOGARITHMS: std::sync::LazyLock<[i32; 256]> = std::sync::LazyLock::new(|| {
+        std::array::from_fn(|n| ((n.max(1) as f64).ln() * 1024.0) as i32)
+    });
+    let log = |n: i32| LOGARITHMS[n.clamp(1, 255) as usize];
+    500 + log(depth) * log(count) / 1024 * 10 / 22
+}
