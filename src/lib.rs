@@ -5,4 +5,5 @@
 
 pub mod rules;
 pub mod search;
+pub mod selfplay;
 pub mod uci;

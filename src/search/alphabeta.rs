@@ -240,10 +240,14 @@ impl<'a> Searcher<'a> {
                 self.histories.capture(position, mv, at)
             };
             let mut reduction = reduction(depth, count);
+            let next = position.after(mv);
+            let gives_check = next.is_check();
+            // A move that threatens an explosion forces the answer like a check.
+            let is_forcing = gives_check || next.could_explode_king(us);
 
             // 13. Late and bad moves are left out at low depth, once something better than a loss
             //     is known.
-            if !is_loss(best) && has_pieces(position, us) {
+            if !is_loss(best) && !is_forcing && has_pieces(position, us) {
                 let reduced_depth = (depth - reduction / 1024).max(0);
                 if is_quiet {
                     // Late moves.
@@ -307,9 +311,7 @@ impl<'a> Searcher<'a> {
             }
 
             // 15. Make the move.
-            let next = position.after(mv);
             let next_accumulator = accumulator.after(position, mv);
-            let gives_check = next.is_check();
             if gives_check && extension == 0 && depth <= 8 {
                 extension = 1;
             }
@@ -334,7 +336,7 @@ impl<'a> Searcher<'a> {
                 if !is_improving {
                     reduction += 400;
                 }
-                if gives_check {
+                if is_forcing {
                     reduction -= 1024;
                 }
                 if is_threatened {

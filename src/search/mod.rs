@@ -31,7 +31,7 @@
 
 mod alphabeta;
 pub mod bench;
-mod eval;
+pub mod eval;
 mod history;
 mod info;
 mod limits;
