@@ -3,6 +3,7 @@
 //! The modules stand in reading order, lowest layer first. What each may import is a law that
 //! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
 
+pub mod arbiter;
 pub mod rules;
 pub mod search;
 pub mod uci;
