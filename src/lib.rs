@@ -4,6 +4,7 @@
 //! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
 
 pub mod arbiter;
+pub mod arena;
 pub mod rules;
 pub mod search;
 pub mod uci;
