@@ -400,6 +400,18 @@ impl Game {
     }
 }
 
+impl Ending {
+    /// `1-0`, `0-1`, `1/2-1/2`, or `*` for an aborted game.
+    pub const fn score(self) -> &'static str {
+        match (self.winner, self.by) {
+            (Some(Color::White), _) => "1-0",
+            (Some(Color::Black), _) => "0-1",
+            (None, Termination::Aborted) => "*",
+            (None, _) => "1/2-1/2",
+        }
+    }
+}
+
 impl From<Outcome> for Ending {
     fn from(outcome: Outcome) -> Self {
         match outcome {
@@ -441,8 +453,9 @@ mod tests {
         }
     }
 
-    fn ended(winner: Option<Color>, by: Termination) -> Option<Ending> {
-        Some(Ending { winner, by })
+    fn ended(game: &Game) -> (Option<Color>, Termination) {
+        let Ending { winner, by } = game.ending().expect("the game is over");
+        (winner, by)
     }
 
     #[test]
@@ -467,7 +480,7 @@ mod tests {
         let mv = game.position().parse_uci("e2e3").unwrap();
         assert!(!game.tick(t0 + seconds(59)));
         assert_eq!(game.play(Color::White, mv, t0 + seconds(60)), Err(Refusal::GameOver));
-        assert_eq!(game.ending(), ended(Some(Color::Black), Termination::TimeForfeit));
+        assert_eq!(ended(&game), (Some(Color::Black), Termination::TimeForfeit));
         assert_eq!(game.clocks().remaining(Color::White, t0), Some(Duration::ZERO));
     }
 
@@ -477,7 +490,7 @@ mod tests {
         let mut game = game("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", 60, 0);
         play(&mut game, "e2e4 e8e7", t0);
         assert!(game.tick(t0 + seconds(61)));
-        assert_eq!(game.ending(), ended(None, Termination::TimeForfeit));
+        assert_eq!(ended(&game), (None, Termination::TimeForfeit));
     }
 
     #[test]
@@ -487,7 +500,7 @@ mod tests {
         play(&mut game, "g1f3 f7f6", t0);
         assert!(game.offer_draw(Color::Black, t0));
         assert!(game.tick(t0 + seconds(60)));
-        assert_eq!(game.ending(), ended(None, Termination::TimeForfeit));
+        assert_eq!(ended(&game), (None, Termination::TimeForfeit));
     }
 
     #[test]
@@ -505,17 +518,17 @@ mod tests {
         let t0 = Instant::now();
         let mut mate = standard(60, 1);
         play(&mut mate, "f2f4 e7e6 g2g4 d8h4", t0);
-        assert_eq!(mate.ending(), ended(Some(Color::Black), Termination::Checkmate));
+        assert_eq!(ended(&mate), (Some(Color::Black), Termination::Checkmate));
         assert_eq!(mate.flag_at(), None);
 
         let mut explosion = standard(60, 1);
         play(&mut explosion, "g1f3 a7a6 f3e5 a6a5 e5f7", t0);
-        assert_eq!(explosion.ending(), ended(Some(Color::White), Termination::Explosion));
+        assert_eq!(ended(&explosion), (Some(Color::White), Termination::Explosion));
 
         let mut threefold = standard(60, 1);
         play(&mut threefold, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", t0);
         let by = Termination::Rule(DrawReason::Threefold);
-        assert_eq!(threefold.ending(), ended(None, by));
+        assert_eq!(ended(&threefold), (None, by));
     }
 
     #[test]
@@ -534,13 +547,22 @@ mod tests {
         play(&mut game, "g1f3", t0);
         let mut aborted = game.clone();
         aborted.resign(Color::White, t0).unwrap();
-        assert_eq!(aborted.ending(), ended(None, Termination::Aborted));
+        assert_eq!(ended(&aborted), (None, Termination::Aborted));
         assert_eq!(aborted.abort(t0), Err(Refusal::GameOver));
 
         play(&mut game, "f7f6", t0);
         assert_eq!(game.abort(t0), Err(Refusal::NotAbortable));
         game.resign(Color::White, t0).unwrap();
-        assert_eq!(game.ending(), ended(Some(Color::Black), Termination::Resignation));
+        assert_eq!(ended(&game), (Some(Color::Black), Termination::Resignation));
+    }
+
+    #[test]
+    fn scores_are_those_of_pgn() {
+        let score = |winner, by| Ending { winner, by }.score();
+        assert_eq!(score(Some(Color::White), Termination::Resignation), "1-0");
+        assert_eq!(score(Some(Color::Black), Termination::TimeForfeit), "0-1");
+        assert_eq!(score(None, Termination::TimeForfeit), "1/2-1/2");
+        assert_eq!(score(None, Termination::Aborted), "*");
     }
 
     #[test]
@@ -552,7 +574,7 @@ mod tests {
         play(&mut game, "f7f6", t0);
         assert!(game.offer_draw(Color::White, t0));
         assert!(game.offer_draw(Color::Black, t0));
-        assert_eq!(game.ending(), ended(None, Termination::Agreement));
+        assert_eq!(ended(&game), (None, Termination::Agreement));
     }
 
     #[test]
@@ -578,7 +600,7 @@ mod tests {
         let mut game = game("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", 60, 0);
         play(&mut game, "e2e4 e8e7", t0);
         assert!(game.offer_draw(Color::White, t0));
-        assert_eq!(game.ending(), ended(None, Termination::BareKingClaim));
+        assert_eq!(ended(&game), (None, Termination::BareKingClaim));
     }
 
     #[test]
@@ -618,9 +640,9 @@ mod tests {
 
         let mut drawn = game.clone();
         assert_eq!(drawn.claim_draw(Color::White, t0 + PATIENCE), Ok(true));
-        assert_eq!(drawn.ending(), ended(None, Termination::Abandonment));
+        assert_eq!(ended(&drawn), (None, Termination::Abandonment));
         assert_eq!(game.claim_victory(Color::White, t0 + PATIENCE), Ok(true));
-        assert_eq!(game.ending(), ended(Some(Color::White), Termination::Abandonment));
+        assert_eq!(ended(&game), (Some(Color::White), Termination::Abandonment));
     }
 
     #[test]

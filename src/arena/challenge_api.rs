@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn clocks_are_checked() {
         let blitz = TimeControl::RealTime {
-            limit: Duration::from_secs(180),
+            limit: Duration::from_mins(3),
             increment: Duration::from_secs(2),
         };
         assert_eq!(control("clock.limit=180&clock.increment=2"), Ok(blitz));

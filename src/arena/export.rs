@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    arbiter::{Termination, TimeControl},
+    arbiter::{Ending, Termination, TimeControl},
     arena::{
         challenge::speed,
         game::{Player, ServerGame},
@@ -46,13 +46,7 @@ pub(super) fn json(game: &ServerGame) -> Value {
 
 /// The game in PGN.
 pub(super) fn pgn(game: &ServerGame) -> String {
-    let result = match (game.arbiter.ending(), game.winner()) {
-        (None, _) => "*",
-        (Some(_), Some(Color::White)) => "1-0",
-        (Some(_), Some(Color::Black)) => "0-1",
-        (Some(ending), None) if ending.by == Termination::Aborted => "*",
-        (Some(_), None) => "1/2-1/2",
-    };
+    let result = game.arbiter.ending().map_or("*", Ending::score);
     let (white, black) = (game.player(Color::White), game.player(Color::Black));
     let kind = if game.rated { "Rated" } else { "Casual" };
     let date = date(game.created_at_ms);

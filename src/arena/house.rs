@@ -291,9 +291,12 @@ impl State {
     }
 
     fn resign_for_house(&mut self, id: &str, now: Instant) {
-        let Some(color) = self.games.get(id).map(|game| game.arbiter.turn()) else { return };
-        // Refused only when the game is over.
-        let _done = self.carry_out(id, color, &Command::Resign, now);
+        let Some(game) = self.games.get(id) else { return };
+        let color = game.arbiter.turn();
+        if self.is_house(&game.player(color).user) {
+            // Refused only when the game is over.
+            let _done = self.carry_out(id, color, &Command::Resign, now);
+        }
     }
 
     /// Lets a house player do something on demand.

@@ -13,7 +13,7 @@ use crate::rules::{Color, History, Move, Position, Role};
 /// Chooses the moves of a house player.
 ///
 /// Runs on a thread for blocking work and may take its time, but no more than
-/// [`ThinkingTime::limit`]: the arena cannot interrupt it and waits for it when it ends.
+/// [`ThinkingTime::limit`]: nothing can interrupt it, and the runtime waits for it at its end.
 pub trait Opponent: Send + Sync {
     /// What to do in the position at the end of `history`, which is not over.
     fn choose(&self, history: &History, time: ThinkingTime) -> Choice;

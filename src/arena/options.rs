@@ -80,3 +80,34 @@ impl ArenaOptions {
         Duration::from_millis(self.gone_notice_ms.max(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::{Acceptance, Endpoint, Fault, OpponentKind, Scope};
+
+    #[test]
+    fn settings_are_read_from_a_file() {
+        let options: ArenaOptions = serde_json::from_str(
+            r#"{
+                "seed": 7,
+                "accounts": [{ "name": "EmberFork", "title": "BOT", "token": "lip_demo",
+                               "scopes": ["bot:play"] }],
+                "houses": [{ "name": "QuietRook7", "opponent": "random", "accepts": "ignore" }],
+                "faults": [
+                    { "endpoint": "game-stream", "fault": "cut", "rate": 0.01 },
+                    { "endpoint": "move", "fault": { "delay": { "ms": 300 } }, "rate": 0.1 },
+                    { "endpoint": "any", "fault": { "too-many-requests": {} }, "rate": 0.0 }
+                ]
+            }"#,
+        )
+        .unwrap();
+        assert_eq!(options.accounts[0].scopes, [Scope::BotPlay]);
+        assert_eq!(options.houses[0].opponent, OpponentKind::Random);
+        assert_eq!(options.houses[0].accepts, Acceptance::Ignore);
+        assert_eq!(options.faults[0].endpoint, Endpoint::GameStream);
+        assert_eq!(options.faults[1].fault, Fault::Delay { ms: 300 });
+        assert_eq!(options.gone_ms, ArenaOptions::default().gone_ms);
+        assert!(serde_json::from_str::<ArenaOptions>(r#"{ "sed": 7 }"#).is_err());
+    }
+}

@@ -276,7 +276,8 @@ impl State {
             .values()
             .filter(|game| game.arbiter.ending().is_none())
             .filter_map(|game| Some((game, game.color_of(user)?)))
-            .map(|(game, color)| json!({ "type": "gameStart", "game": event_game(game, color, now) }))
+            .map(|(game, color)| event_game(game, color, now))
+            .map(|game| json!({ "type": "gameStart", "game": game }))
             .collect();
         self.expire_challenges(now);
         events.extend(self.waiting_challenges().filter(|challenge| challenge.target == user).map(

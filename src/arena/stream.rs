@@ -25,6 +25,9 @@ use crate::arena::{
 /// Between pieces that must not share a packet.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// What an idle stream was about to say when it is cut.
+const CUT_LINE: &str = r#"{"type":"gameState","moves":"e2e4 e7e5"}"#;
+
 /// A stream was cut on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection is cut on purpose")]
@@ -189,8 +192,8 @@ impl Feed {
         let endpoint = self.setup.endpoint;
         tokio::select! {
             line = self.queue.next() => {
-                let fault = self.setup.faults.of_line(endpoint);
                 let line = line?;
+                let fault = self.setup.faults.of_line(endpoint);
                 let behind = match fault {
                     Some(Fault::Merge) => self.queue.take_waiting(),
                     _ => VecDeque::new(),
@@ -200,7 +203,7 @@ impl Feed {
             _ = self.keep_alive.tick() => self.pieces.push_back(Piece::Bytes(Bytes::from("\n"))),
             Ok(()) = self.scripted.changed() => {
                 if let Some(fault) = self.setup.faults.of_idle_stream(endpoint) {
-                    self.pieces = dress("{\"type\":\"gameState\",\"moves\":\"e2e4", &VecDeque::new(), Some(&fault));
+                    self.pieces = dress(CUT_LINE, &VecDeque::new(), Some(&fault));
                 }
             }
             () = self.setup.shutdown.cancelled() => return None,
@@ -270,13 +273,12 @@ fn with_unknown_fields(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn sent(line: &str, behind: &[&str], fault: Option<Fault>) -> String {
+    fn sent(line: &str, behind: &[&str], fault: Option<&Fault>) -> String {
         let behind = behind.iter().map(|&line| line.to_owned()).collect();
-        let bytes =
-            dress(line, &behind, fault.as_ref()).into_iter().filter_map(|piece| match piece {
-                Piece::Bytes(bytes) => Some(bytes),
-                _ => None,
-            });
+        let bytes = dress(line, &behind, fault).into_iter().filter_map(|piece| match piece {
+            Piece::Bytes(bytes) => Some(bytes),
+            _ => None,
+        });
         String::from_utf8(bytes.flatten().collect()).unwrap()
     }
 
@@ -284,13 +286,13 @@ mod tests {
     fn faults_dress_a_line() {
         let line = r#"{"type":"gameState"}"#;
         assert_eq!(sent(line, &[], None), format!("{line}\n"));
-        assert_eq!(sent(line, &[], Some(Fault::Split)), format!("{line}\n"));
-        assert_eq!(sent(line, &[], Some(Fault::Duplicate)), format!("{line}\n{line}\n"));
-        assert_eq!(sent(line, &["{}"], Some(Fault::Merge)), format!("{line}\n\n{{}}\n"));
-        assert_eq!(sent(line, &[], Some(Fault::Cut)), r#"{"type":"g"#);
-        assert_eq!(sent(line, &[], Some(Fault::End)), "");
-        assert_eq!(sent(line, &[], Some(Fault::UnknownFields)).lines().count(), 2);
-        assert!(sent(line, &[], Some(Fault::Garbage)).ends_with(&format!("\n{line}\n")));
+        assert_eq!(sent(line, &[], Some(&Fault::Split)), format!("{line}\n"));
+        assert_eq!(sent(line, &[], Some(&Fault::Duplicate)), format!("{line}\n{line}\n"));
+        assert_eq!(sent(line, &["{}"], Some(&Fault::Merge)), format!("{line}\n\n{{}}\n"));
+        assert_eq!(sent(line, &[], Some(&Fault::Cut)), r#"{"type":"g"#);
+        assert_eq!(sent(line, &[], Some(&Fault::End)), "");
+        assert_eq!(sent(line, &[], Some(&Fault::UnknownFields)).lines().count(), 2);
+        assert!(sent(line, &[], Some(&Fault::Garbage)).ends_with(&format!("\n{line}\n")));
     }
 
     #[tokio::test]

@@ -1,0 +1,168 @@
+//! Each fault once: what the client sees, and what was carried out.
+
+use std::time::Duration;
+
+use meitner::{
+    arena::{ArenaOptions, Endpoint, Fault},
+    rules::Color,
+};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::harness::{Next, Site, fast_options, within};
+
+#[tokio::test]
+async fn refusals_by_fault_carry_nothing_out() {
+    let site = Site::open(ArenaOptions::default()).await;
+    let (id, _stream) = site.game(Color::White).await;
+    let path = format!("/api/bot/game/{id}/move/e2e4");
+    let plain = Fault::TooManyRequests { retry_after: None, ratelimit: None, html: false };
+    site.arena.inject(Endpoint::Move, plain);
+    let (status, body) = site.client.post(&path).await;
+    assert_eq!((status, body.get("ratelimit")), (StatusCode::TOO_MANY_REQUESTS, None));
+
+    let ratelimit = Some(("bot.vsBot.day".to_owned(), 60));
+    let full = Fault::TooManyRequests { retry_after: Some(7), ratelimit, html: false };
+    site.arena.inject(Endpoint::Move, full);
+    let response = site.client.send(Method::POST, &path, "").await.expect("an answer");
+    assert_eq!(response.headers()["retry-after"], "7");
+    let body: Value = response.json().await.expect("JSON");
+    assert_eq!(body["ratelimit"], json!({ "key": "bot.vsBot.day", "seconds": 60 }));
+
+    let html = Fault::TooManyRequests { retry_after: None, ratelimit: None, html: true };
+    for (fault, status) in [(html, 429), (Fault::ServerError { status: 502 }, 502)] {
+        site.arena.inject(Endpoint::Move, fault);
+        let response = site.client.send(Method::POST, &path, "").await.expect("an answer");
+        assert_eq!(response.status().as_u16(), status);
+        assert_eq!(response.headers()["content-type"], "text/html");
+    }
+    assert_eq!(site.arena.game(&id).expect("running").moves.len(), 0);
+    assert_eq!(site.arena.faults().struck().len(), 4);
+    site.client.plays(&id, "e2e4").await;
+    site.close().await;
+}
+
+#[tokio::test]
+async fn answers_are_lost_hung_and_late() {
+    let site = Site::open(ArenaOptions::default()).await;
+    let (id, _stream) = site.game(Color::White).await;
+    let moves = |site: &Site| site.arena.game(&id).expect("running").moves.len();
+    site.arena.inject(Endpoint::Move, Fault::LostAnswer);
+    let path = format!("/api/bot/game/{id}/move/g1f3");
+    assert!(site.client.send(Method::POST, &path, "").await.is_err());
+    assert_eq!(moves(&site), 1, "the move was played");
+
+    site.house_plays(&id, "f7f6");
+    site.arena.inject(Endpoint::Move, Fault::HungRequest);
+    let path = format!("{}/api/bot/game/{id}/move/e2e3", site.client.base);
+    let hung = || {
+        let request = site.client.http.post(&path).bearer_auth(&site.client.token);
+        request.timeout(Duration::from_millis(150)).send()
+    };
+    assert!(hung().await.is_err_and(|error| error.is_timeout()));
+    assert_eq!(moves(&site), 2, "nothing was carried out");
+    site.arena.inject(Endpoint::Move, Fault::HungAnswer);
+    assert!(hung().await.is_err_and(|error| error.is_timeout()));
+    let played = site.arena.wait_until(|arena| arena.game(&id).is_some_and(|g| g.moves.len() == 3));
+    within("the move is played", played).await;
+
+    site.arena.inject(Endpoint::Account, Fault::Delay { ms: 120 });
+    let begin = std::time::Instant::now();
+    assert_eq!(site.client.get("/api/account").await.0, StatusCode::OK);
+    assert!(begin.elapsed() >= Duration::from_millis(120));
+    site.close().await;
+}
+
+#[tokio::test]
+async fn game_streams_break_and_are_opened_again() {
+    let site = Site::open(fast_options()).await;
+    let (id, mut stream) = site.game(Color::White).await;
+    site.arena.inject(Endpoint::GameStream, Fault::Cut);
+    assert_eq!(stream.next().await, Next::Broken, "cut while idle");
+    assert!(!stream.buffer.is_empty(), "in the middle of a line");
+
+    let mut stream = site.client.game_stream(&id).await;
+    stream.line().await;
+    site.arena.inject(Endpoint::GameStream, Fault::End);
+    assert_eq!(stream.next().await, Next::End);
+
+    site.arena.faults().inject_after(Endpoint::GameStream, Fault::Cut, 1);
+    let mut stream = site.client.game_stream(&id).await;
+    assert_eq!(stream.line().await["type"], "gameFull");
+    site.client.plays(&id, "g1f3").await;
+    assert_eq!(stream.next().await, Next::Broken);
+    let mut stream = site.client.game_stream(&id).await;
+    assert_eq!(stream.line().await["state"]["moves"], "g1f3");
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_stalled_stream_is_silent() {
+    let options = ArenaOptions { event_keep_alive_ms: 20, ..ArenaOptions::default() };
+    let site = Site::open(options).await;
+    let mut events = site.client.events().await;
+    assert_eq!(events.next().await, Next::KeepAlive);
+    site.arena.inject(Endpoint::EventStream, Fault::Stall);
+    let silence = timeout(Duration::from_millis(150), async {
+        // What was under way when the fault struck may still arrive.
+        loop {
+            assert_eq!(events.next().await, Next::KeepAlive);
+        }
+    });
+    silence.await.expect_err("silence, and no end");
+    let struck = site.arena.faults().struck();
+    assert_eq!(struck, [(Endpoint::EventStream, Fault::Stall)]);
+    let idle = timeout(Duration::from_millis(100), events.response.chunk()).await;
+    assert!(idle.is_err(), "no keep-alive any more");
+    site.close().await;
+}
+
+#[tokio::test]
+async fn lines_come_in_pieces_twice_together_and_with_unknown_things() {
+    let site = Site::open(ArenaOptions::default()).await;
+    let id = site.game_without_stream(Color::White).await;
+    site.arena.inject(Endpoint::GameStream, Fault::Split);
+    let mut stream = site.client.game_stream(&id).await;
+    let mut chunks = 0;
+    while !stream.buffer.contains(&b'\n') {
+        let chunk = within("a piece", stream.response.chunk()).await.expect("a piece");
+        stream.buffer.extend_from_slice(&chunk.expect("no end"));
+        chunks += 1;
+    }
+    assert!(chunks > 3, "{chunks} chunks");
+    assert_eq!(stream.line().await["type"], "gameFull");
+
+    site.arena.inject(Endpoint::GameStream, Fault::Duplicate);
+    site.client.plays(&id, "g1f3").await;
+    assert_eq!(stream.line().await, stream.line().await);
+    site.arena.inject(Endpoint::GameStream, Fault::UnknownFields);
+    site.house_plays(&id, "f7f6");
+    assert_eq!(stream.line().await["type"], "weather");
+    assert!(stream.line().await["futureField"].is_object());
+    site.arena.inject(Endpoint::GameStream, Fault::Garbage);
+    site.client.plays(&id, "e2e3").await;
+    assert!(matches!(stream.next().await, Next::NotJson(_)));
+    assert_eq!(stream.line().await["moves"], "g1f3 f7f6 e2e3");
+    site.arena.inject(Endpoint::GameStream, Fault::Merge);
+    site.house_plays(&id, "e7e6");
+    let chunk = within("a chunk", stream.response.chunk()).await.expect("a chunk").expect("no end");
+    assert!(chunk.ends_with(b"}\n\n"), "a line and a keep-alive in one chunk");
+    site.close().await;
+}
+
+#[tokio::test]
+async fn an_outage_breaks_connections_and_refuses_new_ones() {
+    let site = Site::open(ArenaOptions::default()).await;
+    let mut events = site.client.events().await;
+    site.arena.begin_outage(Duration::from_millis(500));
+    assert_eq!(events.next().await, Next::Broken);
+    assert!(site.client.send(Method::GET, "/api/account", "").await.is_err());
+    let recovered = async {
+        while site.client.send(Method::GET, "/api/account", "").await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    within("the end of the outage", recovered).await;
+    site.close().await;
+}
