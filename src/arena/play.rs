@@ -292,7 +292,8 @@ impl State {
         let was_over = arbiter.ending().is_some();
         let refused = |text: &str| Refused::bad_request(text);
         let result = match command {
-            Command::Move { .. } => Ok(true),
+            // Handled above.
+            Command::Move { .. } => return Ok(()),
             Command::Abort => arbiter
                 .abort(now)
                 .map(|()| true)

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use meitner::{
-    arena::{ArenaOptions, Endpoint, Fault},
-    rules::Color,
+    arena::{ArenaOptions, Endpoint, Fault, FaultRule, HouseSpec, OpponentKind},
+    rules::{Color, History},
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::harness::{Next, Site, fast_options, within};
+use crate::harness::{Lines, Next, Site, fast_options, silent, within};
 
 #[tokio::test]
 async fn refusals_by_fault_carry_nothing_out() {
@@ -164,5 +164,88 @@ async fn an_outage_breaks_connections_and_refuses_new_ones() {
         }
     };
     within("the end of the outage", recovered).await;
+    site.close().await;
+}
+
+/// Faults of every kind at random, at rates that leave a stubborn client a chance.
+fn storm() -> Vec<FaultRule> {
+    let rule = |endpoint, fault, rate| FaultRule { endpoint, fault, rate };
+    let busy = Fault::TooManyRequests { retry_after: None, ratelimit: None, html: true };
+    let mut rules = vec![
+        rule(Endpoint::Move, Fault::LostAnswer, 0.1),
+        rule(Endpoint::Move, Fault::HungAnswer, 0.03),
+        rule(Endpoint::Move, Fault::HungRequest, 0.03),
+        rule(Endpoint::Move, Fault::ServerError { status: 504 }, 0.1),
+        rule(Endpoint::Move, busy, 0.05),
+        rule(Endpoint::GameStream, Fault::ServerError { status: 502 }, 0.2),
+    ];
+    for fault in [Fault::Cut, Fault::End, Fault::Split, Fault::Merge] {
+        rules.push(rule(Endpoint::GameStream, fault, 0.05));
+    }
+    for fault in [Fault::Stall, Fault::Duplicate, Fault::UnknownFields, Fault::Garbage] {
+        rules.push(rule(Endpoint::GameStream, fault, 0.03));
+    }
+    rules
+}
+
+/// Plays Black at random from one opening of the stream, until it breaks or the game ends.
+/// Returns the final status.
+async fn play_until_broken(site: &Site, id: &str, rng: &mut fastrand::Rng) -> Option<String> {
+    let silence = Duration::from_millis(250);
+    let path = format!("/api/bot/game/stream/{id}");
+    let response = site.client.send(Method::GET, &path, "").await.ok()?;
+    if response.status() != StatusCode::OK {
+        return None;
+    }
+    let mut stream = Lines { response, buffer: Vec::new() };
+    let mut answered = None;
+    loop {
+        let line = match timeout(silence, stream.next()).await.ok()? {
+            Next::Line(line) => line,
+            Next::KeepAlive | Next::NotJson(_) => continue,
+            Next::End | Next::Broken => return None,
+        };
+        let state = if line["type"] == "gameFull" { &line["state"] } else { &line };
+        let Some(moves) = state["moves"].as_str() else { continue };
+        if state["status"] != "started" {
+            return state["status"].as_str().map(str::to_owned);
+        }
+        let mut history = History::default();
+        for uci in moves.split_whitespace() {
+            history.play_uci(uci).expect("a legal move");
+        }
+        let is_our_turn = history.position().turn() == Color::Black && history.outcome().is_none();
+        if is_our_turn && answered != Some(moves.len()) {
+            answered = Some(moves.len());
+            let mv = rng.choice(history.position().legal_moves()).expect("a move");
+            let path = format!("{}/api/bot/game/{id}/move/{mv}", site.client.base);
+            let request = site.client.http.post(&path).bearer_auth(&site.client.token);
+            let response = request.timeout(silence).send().await.ok()?;
+            if response.status() != StatusCode::OK {
+                return None;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stubborn_client_finishes_its_game_in_a_storm() {
+    let options = ArenaOptions { seed: 5, game_keep_alive_ms: 50, ..ArenaOptions::default() };
+    let site = Site::open(options).await;
+    site.arena.add_house(&HouseSpec { opponent: OpponentKind::Random, ..silent("QuietRook7") });
+    let id = site.game_without_stream(Color::Black).await;
+    site.arena.faults().set_rules(storm());
+    let mut rng = fastrand::Rng::with_seed(5);
+    let finished = async {
+        loop {
+            if let Some(status) = play_until_broken(&site, &id, &mut rng).await {
+                break status;
+            }
+        }
+    };
+    let status = timeout(Duration::from_secs(20), finished).await.expect("in time");
+    assert_eq!(site.arena.game(&id).map(|game| game.status), Some(status.as_str()));
+    assert_eq!(site.arena.counters().illegal_moves, 0);
+    assert!(site.arena.faults().struck().len() > 3);
     site.close().await;
 }
