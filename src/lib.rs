@@ -3,6 +3,8 @@
 //! The modules stand in reading order, lowest layer first. What each may import is a law that
 //! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
 
+pub mod arbiter;
+pub mod arena;
 pub mod rules;
 pub mod search;
 pub mod selfplay;

@@ -1,0 +1,113 @@
+//! The settings of an arena.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::arena::{AccountSpec, FaultRule, HouseSpec};
+
+/// The settings of an arena. The defaults are the figures of the real server.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArenaOptions {
+    /// Seed of everything that is drawn by lot: ids, colors, faults.
+    pub seed: u64,
+    /// Accounts that exist from the start.
+    pub accounts: Vec<AccountSpec>,
+    /// House opponents that exist from the start.
+    pub houses: Vec<HouseSpec>,
+    /// Period of the blank lines on the event stream, in milliseconds.
+    pub event_keep_alive_ms: u64,
+    /// Period of the blank lines on a game stream, in milliseconds.
+    pub game_keep_alive_ms: u64,
+    /// How long a real-time challenge waits for an answer, in seconds.
+    pub challenge_seconds: u64,
+    /// How long after its last game stream closed a player counts as gone, in milliseconds.
+    pub presence_grace_ms: u64,
+    /// How long a player must be gone before the opponent may claim the game, in milliseconds.
+    pub gone_ms: u64,
+    /// Period of the `opponentGone` lines, in milliseconds.
+    pub gone_notice_ms: u64,
+    /// How often an account may open the event stream in ten minutes; 0 for no limit.
+    pub event_stream_openings: usize,
+    /// Undelivered lines that a stream holds before it drops the oldest.
+    pub stream_buffer: usize,
+    /// Faults that strike at random.
+    pub faults: Vec<FaultRule>,
+}
+
+impl Default for ArenaOptions {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            accounts: Vec::new(),
+            houses: Vec::new(),
+            event_keep_alive_ms: 6_000,
+            game_keep_alive_ms: 7_000,
+            challenge_seconds: 20,
+            presence_grace_ms: 1_000,
+            gone_ms: 40_000,
+            gone_notice_ms: 5_000,
+            event_stream_openings: 30,
+            stream_buffer: 32,
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl ArenaOptions {
+    pub(super) fn event_keep_alive(&self) -> Duration {
+        Duration::from_millis(self.event_keep_alive_ms.max(1))
+    }
+
+    pub(super) fn game_keep_alive(&self) -> Duration {
+        Duration::from_millis(self.game_keep_alive_ms.max(1))
+    }
+
+    pub(super) fn challenge_lifetime(&self) -> Duration {
+        Duration::from_secs(self.challenge_seconds)
+    }
+
+    pub(super) fn presence_grace(&self) -> Duration {
+        Duration::from_millis(self.presence_grace_ms)
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        Duration::from_millis(self.gone_ms)
+    }
+
+    pub(super) fn gone_notice_period(&self) -> Duration {
+        Duration::from_millis(self.gone_notice_ms.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::{Acceptance, Endpoint, Fault, OpponentKind, Scope};
+
+    #[test]
+    fn settings_are_read_from_a_file() {
+        let options: ArenaOptions = serde_json::from_str(
+            r#"{
+                "seed": 7,
+                "accounts": [{ "name": "EmberFork", "title": "BOT", "token": "lip_demo",
+                               "scopes": ["bot:play"] }],
+                "houses": [{ "name": "QuietRook7", "opponent": "random", "accepts": "ignore" }],
+                "faults": [
+                    { "endpoint": "game-stream", "fault": "cut", "rate": 0.01 },
+                    { "endpoint": "move", "fault": { "delay": { "ms": 300 } }, "rate": 0.1 },
+                    { "endpoint": "any", "fault": { "too-many-requests": {} }, "rate": 0.0 }
+                ]
+            }"#,
+        )
+        .unwrap();
+        assert_eq!(options.accounts[0].scopes, [Scope::BotPlay]);
+        assert_eq!(options.houses[0].opponent, OpponentKind::Random);
+        assert_eq!(options.houses[0].accepts, Acceptance::Ignore);
+        assert_eq!(options.faults[0].endpoint, Endpoint::GameStream);
+        assert_eq!(options.faults[1].fault, Fault::Delay { ms: 300 });
+        assert_eq!(options.gone_ms, ArenaOptions::default().gone_ms);
+        assert!(serde_json::from_str::<ArenaOptions>(r#"{ "sed": 7 }"#).is_err());
+    }
+}

@@ -1,0 +1,128 @@
+//! The server itself: connections, and the tasks of the running games.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
+use hyper::{Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::arena::{
+    handle::ArenaHandle, house, options::ArenaOptions, routes, state::Shared, stream::CutError,
+};
+
+/// The body of an answer.
+pub(super) type Body = UnsyncBoxBody<Bytes, CutError>;
+
+/// After an error of `accept`, such as too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// A server that is about to run.
+pub struct Arena {
+    shared: Arc<Shared>,
+}
+
+impl Arena {
+    /// An arena with these settings, nobody in it but the accounts named there.
+    pub fn new(options: ArenaOptions) -> Self {
+        Self { shared: Arc::new(Shared::new(options)) }
+    }
+
+    /// Controls of this arena, usable before, while and after it runs.
+    pub fn handle(&self) -> ArenaHandle {
+        ArenaHandle::new(Arc::clone(&self.shared))
+    }
+
+    /// Serves until `shutdown` is cancelled; then breaks all connections and ends all games.
+    pub async fn run(self, listener: TcpListener, shutdown: CancellationToken) {
+        let shared = self.shared;
+        let mut tasks = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => accept(&shared, stream, &shutdown, &mut tasks),
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+                () = shared.game_started.notified() => {
+                    let games = std::mem::take(&mut shared.read().games_to_run);
+                    for id in games {
+                        tasks.spawn(house::run_game(Arc::clone(&shared), id, shutdown.clone()));
+                    }
+                }
+                Some(ended) = tasks.join_next() => {
+                    if let Err(error) = ended {
+                        tracing::error!(%error, "a task of the arena failed");
+                    }
+                }
+                () = shutdown.cancelled() => break,
+            }
+        }
+        tasks.shutdown().await;
+    }
+}
+
+/// Starts to serve a connection, or resets it during an outage.
+fn accept(
+    shared: &Arc<Shared>,
+    stream: TcpStream,
+    shutdown: &CancellationToken,
+    tasks: &mut JoinSet<()>,
+) {
+    let Some(alive) = shared.connection_token() else {
+        // If it fails the connection is closed in the ordinary way, which also refuses it.
+        let _reset = stream.set_zero_linger();
+        return;
+    };
+    // Without this a small line would wait for the acknowledgement of the one before.
+    let _hint = stream.set_nodelay(true);
+    tasks.spawn(serve(Arc::clone(shared), stream, shutdown.clone(), alive));
+}
+
+async fn serve(
+    shared: Arc<Shared>,
+    stream: TcpStream,
+    shutdown: CancellationToken,
+    alive: CancellationToken,
+) {
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        routes::answer(Arc::clone(&shared), request, shutdown.clone())
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        result = connection => {
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection ended early");
+            }
+        }
+        () = alive.cancelled() => {}
+        () = shutdown.cancelled() => {}
+    }
+}
+
+/// A body that is sent at once.
+pub(super) fn full(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).map_err(|never: Infallible| match never {}).boxed_unsync()
+}
+
+/// An answer with this status, content type and body.
+pub(super) fn response(
+    status: hyper::StatusCode,
+    content_type: &'static str,
+    body: Body,
+) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let content_type = hyper::header::HeaderValue::from_static(content_type);
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, content_type);
+    response
+}

@@ -1,0 +1,356 @@
+//! What the server knows: accounts, tokens, challenges and games, behind one lock.
+//!
+//! All methods are short and never wait. Those that depend on time take `now`.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use hyper::StatusCode;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    arena::{
+        account::{Account, AccountSpec, Scope, Token},
+        challenge::Challenge,
+        counters::Counters,
+        faults::FaultPlan,
+        game::{GameSnapshot, ServerGame, event_game},
+        house::{House, HouseSpec},
+        opponent::Opponent,
+        options::ArenaOptions,
+        stream::LineQueue,
+    },
+    rules::Color,
+};
+
+/// Snapshots that a slow watcher may lag behind; then it misses the oldest.
+const SNAPSHOT_BUFFER: usize = 256;
+
+const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A request is refused with this status and body.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    pub(super) body: Value,
+}
+
+impl Refused {
+    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, body: json!({ "error": error.into() }) }
+    }
+
+    pub(super) fn bad_request(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    pub(super) fn not_found(error: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
+    /// The body of a form error, in which `error` is an object.
+    pub(super) fn form(field: &str) -> Self {
+        let mut body = json!({ "error": { field: ["error.invalid"] } });
+        body[field] = json!(["error.invalid"]);
+        Self { status: StatusCode::BAD_REQUEST, body }
+    }
+
+    /// The text of the refusal.
+    pub(super) fn text(&self) -> String {
+        self.body["error"].as_str().map_or_else(|| self.body.to_string(), str::to_owned)
+    }
+}
+
+/// What connections, game tasks and handles share.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    pub(super) faults: Arc<FaultPlan>,
+    /// Signalled when a game begins; the server then starts its task.
+    pub(super) game_started: Notify,
+    /// Goes up with every change that somebody may wait for.
+    pub(super) revision: watch::Sender<u64>,
+    outage: Mutex<Outage>,
+}
+
+/// The time in which connections are refused.
+struct Outage {
+    until: Option<Instant>,
+    /// Cancelled when an outage begins: all connections break.
+    connections: CancellationToken,
+}
+
+/// Everything behind the lock.
+pub(super) struct State {
+    pub(super) options: ArenaOptions,
+    pub(super) accounts: BTreeMap<String, Account>,
+    pub(super) tokens: HashMap<String, Token>,
+    pub(super) challenges: BTreeMap<String, Challenge>,
+    pub(super) games: BTreeMap<String, ServerGame>,
+    /// Games whose task is not running yet.
+    pub(super) games_to_run: Vec<String>,
+    /// Ended games in the order of their ends.
+    pub(super) finished: Vec<String>,
+    pub(super) counters: Counters,
+    pub(super) snapshots: broadcast::Sender<GameSnapshot>,
+    pub(super) rng: fastrand::Rng,
+}
+
+impl Shared {
+    pub(super) fn new(options: ArenaOptions) -> Self {
+        let faults = Arc::new(FaultPlan::new(options.faults.clone(), options.seed));
+        Self {
+            state: Mutex::new(State::new(options)),
+            faults,
+            game_started: Notify::new(),
+            revision: watch::Sender::new(0),
+            outage: Mutex::new(Outage { until: None, connections: CancellationToken::new() }),
+        }
+    }
+
+    /// The state, to look at.
+    pub(super) fn read(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state and tells those who wait for a change.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.read();
+        let result = change(&mut state);
+        let has_new_games = !state.games_to_run.is_empty();
+        drop(state);
+        if has_new_games {
+            self.game_started.notify_one();
+        }
+        self.revision.send_modify(|revision| *revision += 1);
+        result
+    }
+
+    /// Breaks all connections and refuses new ones for so long.
+    pub(super) fn begin_outage(&self, duration: Duration) {
+        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        outage.until = Some(Instant::now() + duration);
+        std::mem::take(&mut outage.connections).cancel();
+    }
+
+    /// What a new connection lives under; `None` during an outage.
+    pub(super) fn connection_token(&self) -> Option<CancellationToken> {
+        let outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_down = outage.until.is_some_and(|until| Instant::now() < until);
+        (!is_down).then(|| outage.connections.clone())
+    }
+}
+
+impl State {
+    fn new(mut options: ArenaOptions) -> Self {
+        let accounts = std::mem::take(&mut options.accounts);
+        let houses = std::mem::take(&mut options.houses);
+        let mut state = Self {
+            rng: fastrand::Rng::with_seed(options.seed),
+            options,
+            accounts: BTreeMap::new(),
+            tokens: HashMap::new(),
+            challenges: BTreeMap::new(),
+            games: BTreeMap::new(),
+            games_to_run: Vec::new(),
+            finished: Vec::new(),
+            counters: Counters::default(),
+            snapshots: broadcast::Sender::new(SNAPSHOT_BUFFER),
+        };
+        for account in &accounts {
+            state.add_account(account);
+        }
+        for house in &houses {
+            state.add_house(house, None);
+        }
+        state
+    }
+
+    /// Adds or replaces an account; returns its token.
+    pub(super) fn add_account(&mut self, spec: &AccountSpec) -> String {
+        let account = Account::new(spec, None, epoch_ms());
+        let user = account.id.clone();
+        self.accounts.insert(user.clone(), account);
+        let token = spec.token.clone().unwrap_or_else(|| format!("lip_{}", self.random_id(20)));
+        self.tokens.insert(token.clone(), Token { user, scopes: spec.scopes.clone() });
+        token
+    }
+
+    /// Adds or replaces a player whom the server plays.
+    pub(super) fn add_house(&mut self, spec: &HouseSpec, opponent: Option<Arc<dyn Opponent>>) {
+        let opponent = opponent.unwrap_or_else(|| spec.opponent.build(self.rng.u64(..)));
+        let account_spec = AccountSpec {
+            title: spec.title.clone(),
+            rating: spec.rating,
+            ..AccountSpec::new(&spec.name)
+        };
+        let house = House { spec: spec.clone(), opponent };
+        let account = Account::new(&account_spec, Some(house), epoch_ms());
+        self.accounts.insert(account.id.clone(), account);
+    }
+
+    /// The owner of a bearer token, if the token has one of these scopes; none are needed if the
+    /// list is empty.
+    pub(super) fn authenticate(
+        &mut self,
+        bearer: Option<&str>,
+        user_agent: &str,
+        scopes: &[Scope],
+    ) -> Result<String, Refused> {
+        let result = self.check_token(bearer, user_agent, scopes);
+        if result.is_err() {
+            self.counters.unauthorized += 1;
+        }
+        result
+    }
+
+    fn check_token(
+        &self,
+        bearer: Option<&str>,
+        user_agent: &str,
+        scopes: &[Scope],
+    ) -> Result<String, Refused> {
+        let token = bearer
+            .and_then(|bearer| self.tokens.get(bearer))
+            .ok_or_else(|| Refused::new(StatusCode::UNAUTHORIZED, "No such token"))?;
+        if named_user(user_agent).is_some_and(|name| name.to_lowercase() != token.user) {
+            let error = "The user in the user-agent doesn't match the token bearer";
+            return Err(Refused::new(StatusCode::UNAUTHORIZED, error));
+        }
+        if !scopes.is_empty() && !scopes.iter().any(|scope| token.scopes.contains(scope)) {
+            let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
+            let error = format!("Missing scope: {}", names.join(", "));
+            return Err(Refused::new(StatusCode::FORBIDDEN, error));
+        }
+        Ok(token.user.clone())
+    }
+
+    pub(super) fn account(&self, user: &str) -> Result<&Account, Refused> {
+        self.accounts
+            .get(&user.to_lowercase())
+            .ok_or_else(|| Refused::bad_request(format!("No such user: {user}")))
+    }
+
+    /// Whether the server itself plays this account.
+    pub(super) fn is_house(&self, user: &str) -> bool {
+        self.accounts.get(user).is_some_and(|account| account.house.is_some())
+    }
+
+    /// Sends an event to an account's event stream, if one is open.
+    pub(super) fn send_event(&self, user: &str, event: &Value) {
+        if let Some(account) = self.accounts.get(user) {
+            account.send(event);
+        }
+    }
+
+    /// Opens the account's event stream and closes the one before.
+    pub(super) fn open_event_stream(
+        &mut self,
+        user: &str,
+        now: Instant,
+    ) -> Result<Arc<LineQueue>, Refused> {
+        self.counters.event_streams += 1;
+        let limit = self.options.event_stream_openings;
+        let account = self.accounts.get_mut(user).ok_or_else(|| Refused::not_found("Not found"))?;
+        if !account.may_open_event_stream(now, limit) {
+            let error = "Please don't poll this endpoint, it is intended to be streamed. \
+                         See https://lichess.org/api#tag/Board/operation/apiStreamEvent.";
+            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
+        }
+        let queue = LineQueue::new(&self.opening_events(user, now), self.options.stream_buffer);
+        let account = self.accounts.get_mut(user).ok_or_else(|| Refused::not_found("Not found"))?;
+        if let Some(previous) = account.event_stream.replace(Arc::clone(&queue)) {
+            previous.close();
+        }
+        Ok(queue)
+    }
+
+    /// All running games of the account, then all challenges that wait for its answer.
+    fn opening_events(&mut self, user: &str, now: Instant) -> Vec<Value> {
+        let mut events: Vec<Value> = self
+            .games
+            .values()
+            .filter(|game| game.arbiter.ending().is_none())
+            .filter_map(|game| Some((game, game.color_of(user)?)))
+            .map(|(game, color)| event_game(game, color, now))
+            .map(|game| json!({ "type": "gameStart", "game": game }))
+            .collect();
+        self.expire_challenges(now);
+        events.extend(self.waiting_challenges().filter(|challenge| challenge.target == user).map(
+            |challenge| json!({ "type": "challenge", "challenge": self.challenge_json(challenge) }),
+        ));
+        events
+    }
+
+    pub(super) fn close_event_stream(&mut self, user: &str, queue: &Arc<LineQueue>) {
+        if let Some(account) = self.accounts.get_mut(user)
+            && account.event_stream.as_ref().is_some_and(|open| Arc::ptr_eq(open, queue))
+        {
+            account.event_stream = None;
+        }
+    }
+
+    pub(super) fn random_id(&mut self, length: usize) -> String {
+        (0..length)
+            .filter_map(|_| self.rng.choice(ALPHABET))
+            .map(|&byte| char::from(byte))
+            .collect()
+    }
+
+    pub(super) fn random_color(&mut self) -> Color {
+        if self.rng.bool() { Color::White } else { Color::Black }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn epoch_ms() -> u64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The user whom a `User-Agent` names after `user:` or `as:`.
+fn named_user(user_agent: &str) -> Option<&str> {
+    let (_, rest) = user_agent.split_once("user:").or_else(|| user_agent.split_once("as:"))?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let rest = rest.trim_start();
+    let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+    (3..=31).contains(&name.len()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_scopes_and_agents_are_checked() {
+        let mut state = State::new(ArenaOptions::default());
+        let all = state.add_account(&AccountSpec::bot("EmberFork"));
+        let few = state.add_account(&AccountSpec {
+            scopes: vec![Scope::ChallengeRead],
+            ..AccountSpec::bot("soot-engine")
+        });
+        let play = [Scope::BotPlay];
+        let mut status = |bearer: Option<&str>, agent: &str, scopes: &[Scope]| {
+            state.authenticate(bearer, agent, scopes).map_err(|refused| refused.status.as_u16())
+        };
+        assert_eq!(status(Some(&all), "Meitner/1 user:EmberFork", &play).unwrap(), "emberfork");
+        assert_eq!(status(Some(&all), "Meitner/1 user:somebody", &play), Err(401));
+        assert_eq!(status(Some(&few), "", &play), Err(403));
+        assert_eq!(status(Some(&few), "", &[]).unwrap(), "soot-engine");
+        assert_eq!(status(Some("lip_unknown"), "", &[]), Err(401));
+        assert_eq!(status(None, "", &[]), Err(401));
+        assert_eq!(state.counters.unauthorized, 4);
+    }
+
+    #[test]
+    fn names_are_found_in_user_agents() {
+        assert_eq!(named_user("Meitner/0.1 user:EmberFork"), Some("EmberFork"));
+        assert_eq!(named_user("lib/1 (as: soot-engine)"), Some("soot-engine"));
+        assert_eq!(named_user("Meitner/0.1"), None);
+        assert_eq!(named_user("x user:ab"), None);
+    }
+}

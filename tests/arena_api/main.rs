@@ -1,0 +1,7 @@
+//! The arena over TCP, driven by a plain HTTP client written from the published API.
+
+mod accounts;
+mod challenges;
+mod faults;
+mod games;
+mod harness;
