@@ -3,6 +3,8 @@
 //!
 //! `DIFFERENTIAL_POSITIONS` sets how many positions are compared; the default suits a debug build.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use meitner::rules::{DrawReason, Outcome, Position, WinReason};
 use shakmaty::{
     EnPassantMode, Position as _, fen::Fen, san::SanPlus, uci::UciMove, variant::Atomic,

@@ -4,6 +4,8 @@
 //! `PERFT_NODES` sets another, so that `PERFT_NODES=200000000 cargo test --release --test perft`
 //! runs every count in the data.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use meitner::rules::{Position, perft};
 
 const DEFAULT_NODES: u64 = 200_000;

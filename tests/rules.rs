@@ -1,5 +1,7 @@
 //! R1 to R23: each statement of the rulebook as a position.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use meitner::rules::{Color, DrawReason, History, Outcome, Position, Square, WinReason, perft};
 
 fn position(fen: &str) -> Position {

@@ -1,6 +1,8 @@
 //! The searcher on known positions: mates, the wins behind 1.Nf3, the bench signature, and the
 //! promises about stopping and repeating.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use std::{
     sync::mpsc,
     time::{Duration, Instant},
@@ -28,7 +30,7 @@ fn start(engine: &Engine, history: History, limits: Limits) -> mpsc::Receiver<Re
 
 fn search(engine: &Engine, history: History, limits: Limits) -> Report {
     let receiver = start(engine, history, limits);
-    receiver.recv_timeout(Duration::from_secs(60)).expect("a report")
+    receiver.recv_timeout(Duration::from_mins(1)).expect("a report")
 }
 
 fn nodes(nodes: u64) -> Limits {

@@ -1,6 +1,8 @@
 //! The state of the game in positions that are over, or nearly: `data/terminal.epd`, with the
 //! result that lichess gives where it differs from the libraries that made the data.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use meitner::rules::{Color, DrawReason, Outcome, Position, WinReason};
 
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {

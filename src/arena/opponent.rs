@@ -184,7 +184,7 @@ fn can_explode_king(position: &Position, us: Color) -> bool {
 /// What the enemy loses in a capture beyond our own loss, in pawns.
 fn blast_value(position: &Position, mv: Move) -> i32 {
     let us = position.turn();
-    let men = position.explosion(mv).filter_map(|square| position.piece_on(square));
+    let men = position.explosion(mv).into_iter().filter_map(|square| position.piece_on(square));
     men.map(|man| if man.color == us { -worth(man.role) } else { worth(man.role) }).sum()
 }
 

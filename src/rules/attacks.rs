@@ -94,10 +94,10 @@ static PAWN_ATTACKS: [[u64; 64]; 2] =
     [step_table(&[(-1, 1), (1, 1)]), step_table(&[(-1, -1), (1, -1)])];
 static BETWEEN: [[u64; 64]; 64] = between_table();
 static LINE: [[u64; 64]; 64] = line_table();
-static ROOK_MAGIC: [Magic; 64] = magic_table(&ROOK_DIRECTIONS, &ROOK_FACTORS);
-static BISHOP_MAGIC: [Magic; 64] = magic_table(&BISHOP_DIRECTIONS, &BISHOP_FACTORS);
-static ROOK_ATTACKS: [u64; ROOK_ENTRIES] = slider_table(&ROOK_DIRECTIONS, &ROOK_MAGIC);
-static BISHOP_ATTACKS: [u64; BISHOP_ENTRIES] = slider_table(&BISHOP_DIRECTIONS, &BISHOP_MAGIC);
+static ROOK_MAGIC: [Magic; 64] = magic_table(ROOK_DIRECTIONS, &ROOK_FACTORS);
+static BISHOP_MAGIC: [Magic; 64] = magic_table(BISHOP_DIRECTIONS, &BISHOP_FACTORS);
+static ROOK_ATTACKS: [u64; ROOK_ENTRIES] = slider_table(ROOK_DIRECTIONS, &ROOK_MAGIC);
+static BISHOP_ATTACKS: [u64; BISHOP_ENTRIES] = slider_table(BISHOP_DIRECTIONS, &BISHOP_MAGIC);
 
 /// One step from a square, or `None` over the edge.
 const fn step(square: usize, direction: Direction) -> Option<usize> {
@@ -139,7 +139,7 @@ const fn ray(square: usize, direction: Direction, occupied: u64) -> u64 {
     squares
 }
 
-const fn rays(square: usize, directions: &[Direction; 4], occupied: u64) -> u64 {
+const fn rays(square: usize, directions: [Direction; 4], occupied: u64) -> u64 {
     ray(square, directions[0], occupied)
         | ray(square, directions[1], occupied)
         | ray(square, directions[2], occupied)
@@ -156,7 +156,7 @@ const fn relevant(square: usize, direction: Direction) -> u64 {
     squares & !(1 << at)
 }
 
-const fn magic_table(directions: &[Direction; 4], factors: &[u64; 64]) -> [Magic; 64] {
+const fn magic_table(directions: [Direction; 4], factors: &[u64; 64]) -> [Magic; 64] {
     let mut table = [Magic { mask: 0, factor: 0, shift: 0, offset: 0 }; 64];
     let mut offset = 0;
     let mut square = 0;
@@ -174,7 +174,7 @@ const fn magic_table(directions: &[Direction; 4], factors: &[u64; 64]) -> [Magic
 }
 
 const fn slider_table<const N: usize>(
-    directions: &[Direction; 4],
+    directions: [Direction; 4],
     magics: &[Magic; 64],
 ) -> [u64; N] {
     let mut table = [0; N];
@@ -195,6 +195,7 @@ const fn slider_table<const N: usize>(
     table
 }
 
+#[expect(clippy::large_stack_arrays, reason = "evaluated at compile time")]
 const fn between_table() -> [[u64; 64]; 64] {
     let mut table = [[0; 64]; 64];
     let mut a = 0;
@@ -215,6 +216,7 @@ const fn between_table() -> [[u64; 64]; 64] {
     table
 }
 
+#[expect(clippy::large_stack_arrays, reason = "evaluated at compile time")]
 const fn line_table() -> [[u64; 64]; 64] {
     let mut table = [[0; 64]; 64];
     let mut a = 0;
@@ -286,8 +288,8 @@ mod tests {
                 let occupied = random.u64(..) & random.u64(..);
                 let at = square.index();
                 let set = Bitboard(occupied);
-                assert_eq!(rook(square, set).0, rays(at, &ROOK_DIRECTIONS, occupied));
-                assert_eq!(bishop(square, set).0, rays(at, &BISHOP_DIRECTIONS, occupied));
+                assert_eq!(rook(square, set).0, rays(at, ROOK_DIRECTIONS, occupied));
+                assert_eq!(bishop(square, set).0, rays(at, BISHOP_DIRECTIONS, occupied));
             }
         }
     }
@@ -296,8 +298,8 @@ mod tests {
     fn magic_factors_never_mix_two_attack_sets() {
         for square in Square::all() {
             for (directions, magic, table) in [
-                (&ROOK_DIRECTIONS, &ROOK_MAGIC[square.index()], &ROOK_ATTACKS[..]),
-                (&BISHOP_DIRECTIONS, &BISHOP_MAGIC[square.index()], &BISHOP_ATTACKS[..]),
+                (ROOK_DIRECTIONS, &ROOK_MAGIC[square.index()], &ROOK_ATTACKS[..]),
+                (BISHOP_DIRECTIONS, &BISHOP_MAGIC[square.index()], &BISHOP_ATTACKS[..]),
             ] {
                 let mut occupied: u64 = 0;
                 loop {
@@ -315,7 +317,7 @@ mod tests {
     #[test]
     fn lines_and_gaps() {
         let (a1, h8, c3) = (Square::at(0, 0), Square::at(7, 7), Square::at(2, 2));
-        assert_eq!(Bitboard::len(between(a1, h8)), 6);
+        assert_eq!((between(a1, h8)).len(), 6);
         assert!(line(a1, h8).contains(c3));
         assert!(between(a1, Square::at(1, 2)).is_empty());
         assert!(line(a1, Square::at(1, 2)).is_empty());

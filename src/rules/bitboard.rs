@@ -102,14 +102,21 @@ impl Bitboard {
 
     /// Whether some square of the set passes the test.
     #[inline]
-    pub fn any_square(mut self, test: impl FnMut(Square) -> bool) -> bool {
-        Iterator::any(&mut self, test)
+    pub fn any_square(self, test: impl FnMut(Square) -> bool) -> bool {
+        self.into_iter().any(test)
     }
 
     /// Whether every square of the set passes the test.
     #[inline]
-    pub fn all_squares(mut self, test: impl FnMut(Square) -> bool) -> bool {
-        Iterator::all(&mut self, test)
+    pub fn all_squares(self, test: impl FnMut(Square) -> bool) -> bool {
+        self.into_iter().all(test)
+    }
+
+    /// The squares of the set that pass the test.
+    #[inline]
+    #[must_use]
+    pub fn filtered(self, test: impl FnMut(&Square) -> bool) -> Self {
+        self.into_iter().filter(test).collect()
     }
 
     /// Adds a square.
@@ -129,26 +136,36 @@ impl From<Square> for Bitboard {
     }
 }
 
-impl Iterator for Bitboard {
+/// The squares of a set, from the lowest index to the highest.
+#[derive(Clone, Debug)]
+pub struct Squares(Bitboard);
+
+impl IntoIterator for Bitboard {
+    type Item = Square;
+    type IntoIter = Squares;
+
+    #[inline]
+    fn into_iter(self) -> Squares {
+        Squares(self)
+    }
+}
+
+impl Iterator for Squares {
     type Item = Square;
 
     #[inline]
     fn next(&mut self) -> Option<Square> {
-        let square = self.first()?;
-        self.0 &= self.0 - 1;
+        let square = self.0.first()?;
+        self.0.0 &= self.0.0 - 1;
         Some(square)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len(), Some(self.len()))
+        (self.0.len(), Some(self.0.len()))
     }
 }
 
-impl ExactSizeIterator for Bitboard {
-    fn len(&self) -> usize {
-        Bitboard::len(*self)
-    }
-}
+impl ExactSizeIterator for Squares {}
 
 impl FromIterator<Square> for Bitboard {
     fn from_iter<T: IntoIterator<Item = Square>>(squares: T) -> Self {
@@ -216,8 +233,11 @@ mod tests {
     fn squares_come_out_in_order() {
         let set: Bitboard =
             [Square::at(7, 7), Square::at(0, 0), Square::at(4, 3)].into_iter().collect();
-        assert_eq!(set.collect::<Vec<_>>(), [Square::at(0, 0), Square::at(4, 3), Square::at(7, 7)]);
-        assert_eq!(Bitboard::len(set), 3);
+        assert_eq!(
+            set.into_iter().collect::<Vec<_>>(),
+            [Square::at(0, 0), Square::at(4, 3), Square::at(7, 7)]
+        );
+        assert_eq!(set.len(), 3);
         assert!(set.has_several());
     }
 

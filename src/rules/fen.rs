@@ -120,7 +120,7 @@ impl Position {
             let Some(king) = self.king(color) else { continue };
             let back_rank = Bitboard::rank(color.back_rank());
             let rooks = self.of(color, Role::Rook) & back_rank;
-            let mut rights: Vec<Square> = (self.castling_rooks() & back_rank).collect();
+            let mut rights: Vec<Square> = (self.castling_rooks() & back_rank).into_iter().collect();
             rights.reverse();
             for rook in rights {
                 let letter = if rook.file() > king.file() && rooks.last() == Some(rook) {
@@ -186,7 +186,7 @@ fn parse_board(position: &mut Position, text: &str) -> Result<(), ParseFenError>
 /// Refuses what no game reaches. The bound on the men also keeps move lists within their limit.
 fn check_men(position: &Position) -> Result<(), ParseFenError> {
     for color in Color::ALL {
-        let count = |role| Bitboard::len(position.of(color, role));
+        let count = |role| position.of(color, role).len();
         if count(Role::King) > 1 {
             return Err(ParseFenError::Kings(color, count(Role::King)));
         }
@@ -198,7 +198,7 @@ fn check_men(position: &Position) -> Result<(), ParseFenError> {
             + count(Role::Bishop).saturating_sub(2)
             + count(Role::Rook).saturating_sub(2)
             + count(Role::Queen).saturating_sub(1);
-        if Bitboard::len(pawns) + promoted > 8 {
+        if pawns.len() + promoted > 8 {
             return Err(ParseFenError::TooManyMen(color));
         }
     }

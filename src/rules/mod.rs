@@ -39,7 +39,7 @@ mod square;
 mod uci_move;
 mod zobrist;
 
-pub use bitboard::Bitboard;
+pub use bitboard::{Bitboard, Squares};
 pub use fen::ParseFenError;
 pub use history::{History, IllegalMoveError};
 pub use movegen::Generator;

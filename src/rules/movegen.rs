@@ -238,7 +238,7 @@ impl<'a> Generator<'a> {
                 let safe = |to: &Square| {
                     self.is_safe_capture(origin(*to, offset), *to, Bitboard::of(*to), kings)
                 };
-                reached = reached.filter(safe).collect();
+                reached = reached.filtered(safe);
             }
             self.split_promotions(sink, reached, offset, true);
         }
@@ -273,7 +273,7 @@ impl<'a> Generator<'a> {
 
     fn king_steps(&self, sink: &mut impl Sink, kings: Kings) {
         let targets = kings.our_zone.without(self.occupied);
-        let safe: Bitboard = targets.filter(|&to| self.is_safe_for_king(to, kings)).collect();
+        let safe = targets.filtered(|&to| self.is_safe_for_king(to, kings));
         if safe.any() {
             sink.piece(kings.ours, safe, false);
         }
@@ -355,7 +355,7 @@ impl<'a> Generator<'a> {
     }
 
     fn safe_captures(&self, from: Square, reached: Bitboard, kings: Kings) -> Bitboard {
-        reached.filter(|&to| self.is_safe_capture(from, to, Bitboard::of(to), kings)).collect()
+        reached.filtered(|&to| self.is_safe_capture(from, to, Bitboard::of(to), kings))
     }
 
     /// Whether our king is safe after a capture whose blast does not reach it: the enemy king goes

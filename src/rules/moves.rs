@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use crate::rules::{Role, Square, square::file_letter};
+use crate::rules::{Role, Square};
 
 /// A move: origin, target, kind, and whether it captures.
 ///
@@ -142,11 +142,6 @@ impl Move {
         };
         let promotion = self.promotion().map(Role::letter).map(String::from).unwrap_or_default();
         format!("{}{to}{promotion}", self.from())
-    }
-
-    /// The letter of the file that the move starts on.
-    pub(crate) fn from_file_letter(self) -> char {
-        file_letter(self.from().file())
     }
 }
 

@@ -116,7 +116,7 @@ impl Position {
 
     /// Insufficient material as lichess judges it.
     fn neither_side_can_win(&self) -> bool {
-        let men = Bitboard::len(self.occupied());
+        let men = self.occupied().len();
         if men > 4 {
             return false;
         }

@@ -323,7 +323,7 @@ impl Position {
     /// positions are the same exactly when the same moves can be played in them.
     fn allow_en_passant(&mut self, mv: Move) {
         let Some(Piece { role: Role::Pawn, color }) = self.piece_on(mv.to()) else { return };
-        let passed = Square::at(mv.from().file(), (mv.from().rank() + mv.to().rank()) / 2);
+        let passed = Square::at(mv.from().file(), u8::midpoint(mv.from().rank(), mv.to().rank()));
         self.set_en_passant(passed, color);
     }
 
@@ -382,10 +382,10 @@ impl Position {
     /// The key computed anew from the whole position: what [`Position::key`] must always equal.
     #[cfg(test)]
     fn computed_key(&self) -> u64 {
-        let pieces = self.occupied().fold(0, |key, square| {
+        let pieces = self.occupied().into_iter().fold(0, |key, square| {
             key ^ self.piece_on(square).map_or(0, |piece| zobrist::piece(piece, square))
         });
-        let castling = self.castling.fold(0, |key, rook| key ^ zobrist::castling(rook));
+        let castling = self.castling.into_iter().fold(0, |key, rook| key ^ zobrist::castling(rook));
         pieces
             ^ castling
             ^ self.en_passant.map_or(0, zobrist::en_passant)

@@ -46,7 +46,7 @@ impl Position {
         let mut san = String::with_capacity(8);
         if role == Role::Pawn {
             if mv.is_capture() {
-                san.push(mv.from_file_letter());
+                san.push(file_letter(mv.from().file()));
             }
         } else {
             san.push(role.letter().to_ascii_uppercase());

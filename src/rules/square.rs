@@ -44,7 +44,7 @@ impl Square {
     /// The same file seen from the other side of the board (a1 becomes a8).
     #[must_use]
     pub const fn flip_rank(self) -> Self {
-        Self(self.0 ^ 56)
+        Self(self.0 ^ 0b11_1000)
     }
 
     /// Every square from a1 to h8.

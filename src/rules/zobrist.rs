@@ -38,7 +38,7 @@ pub(crate) const fn turn(color: Color) -> u64 {
     }
 }
 
-/// One step of the SplitMix64 generator (Steele, Lea, Flood 2014).
+/// One step of the `SplitMix64` generator (Steele, Lea, Flood 2014).
 const fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

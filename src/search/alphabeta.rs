@@ -94,6 +94,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// The value of a position for the side to move within the node's window, fail-soft.
+    #[expect(clippy::too_many_lines, reason = "a list of numbered steps that share their state")]
     pub(super) fn alpha_beta<const PV: bool>(
         &mut self,
         position: &Position,
@@ -161,7 +162,9 @@ impl<'a> Searcher<'a> {
             _ => eval::evaluate(position, accumulator),
         };
         let mut evaluation = NONE;
-        if !in_check {
+        if in_check {
+            self.frames[ply].evaluation = NONE;
+        } else {
             evaluation = self.corrected(raw, us, accumulator.pawn_key);
             self.frames[ply].evaluation = evaluation;
             // The table's value, where it bounds from the right side, is the better estimate.
@@ -170,8 +173,6 @@ impl<'a> Searcher<'a> {
             {
                 evaluation = entry.value;
             }
-        } else {
-            self.frames[ply].evaluation = NONE;
         }
         let is_improving = !in_check && self.is_improving(ply);
         // An explosion that the opponent threatens is no check, but as urgent.

@@ -33,7 +33,7 @@ pub(super) struct Histories {
     /// By an earlier move and this one.
     continuation: Box<[[i16; PIECE_TOS]]>,
     /// The evaluation's error by side to move and pawns.
-    pawn_correction: Box<[[i16; CORRECTIONS]; 2]>,
+    pawn_correction: Box<[[i16; 2]]>,
 }
 
 const CORRECTIONS: usize = 16_384;
@@ -47,7 +47,7 @@ impl Histories {
             quiet: Box::new([[[0; 64]; 64]; 2]),
             capture: Box::new([[0; 6]; PIECE_TOS]),
             continuation: vec![[0; PIECE_TOS]; PIECE_TOS].into_boxed_slice(),
-            pawn_correction: Box::new([[0; CORRECTIONS]; 2]),
+            pawn_correction: vec![[0; 2]; CORRECTIONS].into_boxed_slice(),
         }
     }
 
@@ -104,13 +104,13 @@ impl Histories {
 
     /// What to add to a static evaluation, in centipawns.
     pub(super) fn correction(&self, color: Color, pawn_key: u64) -> Value {
-        i32::from(self.pawn_correction[color.index()][pawn_key as usize % CORRECTIONS])
+        i32::from(self.pawn_correction[pawn_key as usize % CORRECTIONS][color.index()])
             / CORRECTION_GRAIN
     }
 
     /// Learns that the evaluation was wrong by `error` centipawns, as a search of this depth says.
     pub(super) fn correct(&mut self, color: Color, pawn_key: u64, error: Value, depth: i32) {
-        let entry = &mut self.pawn_correction[color.index()][pawn_key as usize % CORRECTIONS];
+        let entry = &mut self.pawn_correction[pawn_key as usize % CORRECTIONS][color.index()];
         let weight = (depth + 1).min(16);
         let old = i32::from(*entry) * (256 - weight);
         let new = error.clamp(-256, 256) * CORRECTION_GRAIN * weight;

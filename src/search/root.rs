@@ -95,7 +95,7 @@ impl Searcher<'_> {
         &mut self,
         history: &History,
         limits: &Limits,
-        moves: &mut Vec<RootMove>,
+        moves: &mut [RootMove],
         pacer: &mut Pacer,
         mut report: impl FnMut(&Self, &Best),
     ) -> Best {

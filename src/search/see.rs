@@ -24,7 +24,7 @@ fn pieces(position: &Position, color: Color, squares: Bitboard) -> Value {
     }
     [Role::Knight, Role::Bishop, Role::Rook, Role::Queen]
         .into_iter()
-        .map(|role| Bitboard::len(own & position.role(role)) as Value * VALUES[role.index()])
+        .map(|role| (own & position.role(role)).len() as Value * VALUES[role.index()])
         .sum()
 }
 
@@ -42,7 +42,7 @@ pub(super) fn capture(position: &Position, mv: Move) -> Value {
         return KING;
     }
     // Among the squares of an explosion pawns stand only where they capture or are captured.
-    let pawns = |color| Bitboard::len(position.of(color, Role::Pawn) & gone) as Value;
+    let pawns = |color| (position.of(color, Role::Pawn) & gone).len() as Value;
     let gain = pieces(position, !us, gone) - pieces(position, us, gone)
         + (pawns(!us) - pawns(us)) * VALUES[Role::Pawn.index()];
     if gain == 0 { -EVEN_TRADE } else { gain }
@@ -77,6 +77,7 @@ fn quiet(position: &Position, mv: Move) -> Value {
     let burned = VALUES[mover.role.index()] + pieces(position, us, zone.without(origin))
         - pieces(position, !us, zone);
     let best = capturers
+        .into_iter()
         .map(|square| {
             let role = position.piece_on(square).map_or(Role::Pawn, |piece| piece.role);
             // A piece beside the target has been counted with the blast already.

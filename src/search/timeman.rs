@@ -16,7 +16,7 @@ pub struct Budget {
 }
 
 /// Below this a move gets its time without regard to the position.
-const PANIC: Duration = Duration::from_millis(1000);
+const PANIC: Duration = Duration::from_secs(1);
 
 /// The budget of a move; `None` if the limits set no time. `ply` is the ply of the game.
 ///

@@ -83,7 +83,7 @@ impl TranspositionTable {
             .iter()
             .flat_map(|bucket| &bucket.0)
             .map(|slot| slot.data.load(Relaxed))
-            .filter(|&data| data >> 56 & 3 != 0 && (data >> 59) as u8 == age)
+            .filter(|&data| bound_bits(data) != 0 && (data >> 59) as u8 == age)
             .count();
         (used * 1000 / (sample.len() * BUCKET)) as u32
     }
@@ -139,9 +139,14 @@ impl TranspositionTable {
     }
 }
 
+/// 1 upper, 2 lower, 3 exact, 0 in an empty slot.
+const fn bound_bits(data: u64) -> u64 {
+    data >> 56 & 3
+}
+
 /// How much a slot is worth keeping: deep and young.
 fn worth(data: u64, age: u8) -> i32 {
-    if data >> 56 & 3 == 0 {
+    if bound_bits(data) == 0 {
         return i32::MIN;
     }
     let depth = i32::from((data >> 48) as u8);
@@ -168,7 +173,7 @@ fn pack(entry: Entry, ply: usize, age: u8) -> u64 {
 }
 
 fn unpack(data: u64, ply: usize) -> Option<Entry> {
-    let bound = match data >> 56 & 3 {
+    let bound = match bound_bits(data) {
         1 => Bound::Upper,
         2 => Bound::Lower,
         3 => Bound::Exact,

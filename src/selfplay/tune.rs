@@ -4,6 +4,9 @@
 //! tuning method, Österlund 2014): the weights that predict the results best. Adam (Kingma and Ba
 //! 2015) takes the steps.
 
+// Counts of positions and epochs are far below the 2^23 that an f32 holds exactly.
+#![allow(clippy::cast_precision_loss, reason = "counts are small")]
+
 use std::fmt::Write as _;
 
 use crate::{
@@ -111,9 +114,9 @@ fn sigmoid(x: f32) -> f32 {
 fn predict(features: &Features, weights: &[[f32; 2]]) -> f32 {
     let (mut mg, mut eg) = (0.0, 0.0);
     for &(index, count) in &features.terms {
-        let [weight_mg, weight_eg] = weights[usize::from(index)];
-        mg += f32::from(count) * weight_mg;
-        eg += f32::from(count) * weight_eg;
+        let weight = weights[usize::from(index)];
+        mg += f32::from(count) * weight[0];
+        eg += f32::from(count) * weight[1];
     }
     sigmoid((features.phase * mg + (1.0 - features.phase) * eg) / SCALE)
 }

@@ -12,7 +12,7 @@ mod weights;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use crate::{
-    rules::{Bitboard, Color, Move, Piece, Position, Role, Square},
+    rules::{Color, Move, Piece, Position, Role, Square},
     search::score::{MAX_EVALUATION, Value},
 };
 use weights::WEIGHTS;
@@ -145,7 +145,7 @@ fn scale(position: &Position, value: Value) -> Value {
     if position.of(leader, Role::Pawn).any() || position.of(leader, Role::Queen).any() {
         return value;
     }
-    match Bitboard::len(position.side(leader)) {
+    match position.side(leader).len() {
         0 | 1 => 0,
         2 => value / 8,
         _ => value,
