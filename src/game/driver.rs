@@ -1,0 +1,238 @@
+//! The thin shell around a session: connects it to an engine and to a platform's adapter.
+//!
+//! One driver plays one game and returns its end. It owns no task: whoever starts games awaits
+//! [`run`] in a task of its own, beside the adapter's.
+
+use std::{sync::Arc, time::Duration, time::Instant};
+
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::{sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error, info, warn};
+
+use crate::{
+    game::{
+        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, LostReason,
+        SearchRequest, Session, Snapshot, Thought,
+    },
+    search::{self, Engine, Report, SearchId, Update},
+};
+
+/// A stopped search reports within 5 ms by its contract. One that takes this long is broken.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// How the driver reaches a platform's adapter.
+#[derive(Debug)]
+pub struct Link {
+    /// What the server says. When the channel is full the adapter holds lines back, in order.
+    pub events: mpsc::Receiver<Arrived>,
+    /// What the server is told. The adapter always drains it, so that it fills up only if the
+    /// adapter hangs, and then the game is lost anyway.
+    pub commands: mpsc::Sender<Command>,
+}
+
+/// Plays a game to its end.
+///
+/// The engine is told to forget its last game first, and is idle again on return. Snapshots are
+/// published after each change. `quit` makes the session leave the game (abort or resign); the
+/// end is still awaited, so the caller sets the limit for that.
+pub async fn run(
+    session: Session,
+    engine: Arc<Engine>,
+    link: Link,
+    snapshots: watch::Sender<Snapshot>,
+    quit: CancellationToken,
+) -> Ending {
+    forget_last_game(&engine).await;
+    let mut driver = Driver { session, engine, link, snapshots, search: None, has_quit: false };
+    let ending = driver.play(quit).await;
+    driver.stop_search().await;
+    ending
+}
+
+/// Clearing a big table takes a while, which no other game should wait for.
+async fn forget_last_game(engine: &Arc<Engine>) {
+    let engine = Arc::clone(engine);
+    if let Err(error) = tokio::task::spawn_blocking(move || engine.new_game()).await {
+        error!(%error, "the engine failed to forget its last game");
+    }
+}
+
+struct Driver {
+    session: Session,
+    engine: Arc<Engine>,
+    link: Link,
+    snapshots: watch::Sender<Snapshot>,
+    search: Option<RunningSearch>,
+    has_quit: bool,
+}
+
+/// The channels of one search. Those of a stopped search are dropped with it, so that nothing it
+/// says later can be taken for news of the next.
+struct RunningSearch {
+    id: SearchId,
+    report: oneshot::Receiver<Report>,
+    /// Only the newest matters, and the engine's thread never waits for us.
+    info: watch::Receiver<Option<search::Info>>,
+}
+
+impl Driver {
+    async fn play(&mut self, quit: CancellationToken) -> Ending {
+        loop {
+            let input = self.next_input(&quit).await;
+            if let Some(ending) = self.step(input).await {
+                return ending;
+            }
+        }
+    }
+
+    async fn next_input(&mut self, quit: &CancellationToken) -> Input {
+        let deadline = self.session.deadline();
+        let (report, info) = match &mut self.search {
+            Some(search) => (Some(&mut search.report), Some(&mut search.info)),
+            None => (None, None),
+        };
+        tokio::select! {
+            // The server's word first: it may make the search's answer worthless.
+            biased;
+            arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| Arrived {
+                at: Instant::now(),
+                event: Event::Lost(LostReason::Disconnected),
+            })),
+            report = reported(report) => Input::Found(self.found(report)),
+            thought = thought(info) => Input::Thought(thought),
+            () = at(deadline) => Input::Tick,
+            () = quit.cancelled(), if !self.has_quit => {
+                self.has_quit = true;
+                Input::Quit
+            }
+        }
+    }
+
+    /// Takes in the end of the running search. If the engine failed, the session is told so and
+    /// plays any legal move rather than none.
+    fn found(&mut self, report: Option<Report>) -> Found {
+        let id = self.search.take().map(|search| search.id);
+        match report {
+            Some(report) if Some(report.id) == id => {
+                Found { best: report.best, evaluation: evaluation(&report.info) }
+            }
+            report => {
+                error!(expected = ?id, got = ?report.map(|report| report.id), "the engine failed");
+                Found { best: None, evaluation: Evaluation { centipawns: 0, mate_in: None } }
+            }
+        }
+    }
+
+    /// Hands one input to the session and carries out its answer.
+    async fn step(&mut self, input: Input) -> Option<Ending> {
+        let was_known = self.session.players().is_some();
+        let mut ending = None;
+        for action in self.session.handle(input, Instant::now()) {
+            match action {
+                Action::Send(command) => self.send(command).await,
+                Action::Search(request) => self.start_search(*request),
+                Action::StopSearch => self.stop_search().await,
+                Action::Alert(trouble) if trouble.is_fatal() => error!("{trouble}"),
+                Action::Alert(trouble) => warn!("{trouble}"),
+                Action::Finish(end) => ending = Some(end),
+            }
+        }
+        let snapshot = self.session.snapshot();
+        if !was_known && self.session.players().is_some() {
+            log_start(&snapshot);
+        }
+        self.snapshots.send_replace(snapshot);
+        ending
+    }
+
+    async fn send(&mut self, command: Command) {
+        debug!(?command, "command");
+        if self.link.commands.send(command).await.is_err() {
+            // The adapter ended. Its last event, or the end of its channel, follows.
+            debug!("the adapter takes no more commands");
+        }
+    }
+
+    fn start_search(&mut self, request: SearchRequest) {
+        let (report_sender, report) = oneshot::channel();
+        let (info_sender, info) = watch::channel(None);
+        let mut report_sender = Some(report_sender);
+        let listener = move |update| match update {
+            Update::Info(info) => {
+                info_sender.send_replace(Some(info));
+            }
+            Update::Report(report) => {
+                if let Some(sender) = report_sender.take() {
+                    // Nobody listens any more when the search was stopped and given up.
+                    let _ = sender.send(report);
+                }
+            }
+        };
+        let id = self.engine.search(request.history, request.limits, Box::new(listener));
+        self.search = Some(RunningSearch { id, report, info });
+    }
+
+    /// Stops the running search, if there is one, and waits for its report, which is dropped.
+    async fn stop_search(&mut self) {
+        let Some(RunningSearch { id, report, .. }) = self.search.take() else { return };
+        self.engine.stop();
+        match timeout(STOP_LIMIT, report).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => error!(?id, "the engine dropped a search without a report"),
+            Err(_) => error!(?id, limit_s = STOP_LIMIT.as_secs(), "the engine does not stop"),
+        }
+    }
+}
+
+/// The report of the running search, `None` if the engine dropped it; waits for ever if no search
+/// runs. Cancel-safe.
+async fn reported(report: Option<&mut oneshot::Receiver<Report>>) -> Option<Report> {
+    match report {
+        Some(report) => report.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// The next progress of the running search; waits for ever if there is none. Cancel-safe.
+async fn thought(info: Option<&mut watch::Receiver<Option<search::Info>>>) -> Thought {
+    if let Some(info) = info {
+        while info.changed().await.is_ok() {
+            if let Some(info) = info.borrow_and_update().as_ref() {
+                return Thought {
+                    depth: info.depth,
+                    evaluation: evaluation(info),
+                    nodes: info.nodes,
+                    nps: nodes_per_second(info),
+                    pv: info.pv.clone(),
+                };
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+fn nodes_per_second(info: &search::Info) -> u64 {
+    let micros = info.elapsed.as_micros().max(1);
+    u64::try_from(u128::from(info.nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
+}
+
+fn evaluation(info: &search::Info) -> Evaluation {
+    Evaluation { centipawns: info.score.centipawns(), mate_in: info.score.mate_in() }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn log_start(snapshot: &Snapshot) {
+    let opponent = snapshot.opponent().map_or("?", |player| player.name.as_str());
+    let rating = snapshot.opponent().and_then(|player| player.rating);
+    let color = snapshot.our_color.map(|color| color.to_string()).unwrap_or_default();
+    info!(opponent, rating, color, rated = snapshot.rated, plies = snapshot.plies, "playing");
+}
