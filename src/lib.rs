@@ -6,5 +6,13 @@
 pub mod arbiter;
 pub mod arena;
 pub mod rules;
+
 pub mod search;
+
+pub mod game;
+
+pub mod platform;
+
+pub mod daemon;
+
 pub mod uci;

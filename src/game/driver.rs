@@ -23,6 +23,11 @@ use crate::{
 /// A stopped search reports within 5 ms by its contract. One that takes this long is broken.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
+/// The engine ended without telling what it found. It cannot be used any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the engine failed")]
+pub struct EngineFailedError;
+
 /// How the driver reaches a platform's adapter.
 #[derive(Debug)]
 pub struct Link {
@@ -38,26 +43,23 @@ pub struct Link {
 /// The engine is told to forget its last game first, and is idle again on return. Snapshots are
 /// published after each change. `quit` makes the session leave the game (abort or resign); the
 /// end is still awaited, so the caller sets the limit for that.
+///
+/// # Errors
+///
+/// [`EngineFailedError`] if the engine fails. The game goes on, and can be taken up again with
+/// another engine.
 pub async fn run(
     session: Session,
     engine: Arc<Engine>,
     link: Link,
     snapshots: watch::Sender<Snapshot>,
     quit: CancellationToken,
-) -> Ending {
-    forget_last_game(&engine).await;
+) -> Result<Ending, EngineFailedError> {
+    engine.new_game();
     let mut driver = Driver { session, engine, link, snapshots, search: None, has_quit: false };
     let ending = driver.play(quit).await;
     driver.stop_search().await;
     ending
-}
-
-/// Clearing a big table takes a while, which no other game should wait for.
-async fn forget_last_game(engine: &Arc<Engine>) {
-    let engine = Arc::clone(engine);
-    if let Err(error) = tokio::task::spawn_blocking(move || engine.new_game()).await {
-        error!(%error, "the engine failed to forget its last game");
-    }
 }
 
 struct Driver {
@@ -79,51 +81,43 @@ struct RunningSearch {
 }
 
 impl Driver {
-    async fn play(&mut self, quit: CancellationToken) -> Ending {
+    async fn play(&mut self, quit: CancellationToken) -> Result<Ending, EngineFailedError> {
         loop {
-            let input = self.next_input(&quit).await;
+            let input = self.next_input(&quit).await?;
             if let Some(ending) = self.step(input).await {
-                return ending;
+                return Ok(ending);
             }
         }
     }
 
-    async fn next_input(&mut self, quit: &CancellationToken) -> Input {
+    async fn next_input(&mut self, quit: &CancellationToken) -> Result<Input, EngineFailedError> {
         let deadline = self.session.deadline();
         let (report, info) = match &mut self.search {
             Some(search) => (Some(&mut search.report), Some(&mut search.info)),
             None => (None, None),
         };
-        tokio::select! {
+        Ok(tokio::select! {
             // The server's word first: it may make the search's answer worthless.
             biased;
             arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| Arrived {
                 at: Instant::now(),
                 event: Event::Lost(LostReason::Disconnected),
             })),
-            report = reported(report) => Input::Found(self.found(report)),
+            report = reported(report) => Input::Found(self.found(report)?),
             thought = thought(info) => Input::Thought(thought),
             () = at(deadline) => Input::Tick,
             () = quit.cancelled(), if !self.has_quit => {
                 self.has_quit = true;
                 Input::Quit
             }
-        }
+        })
     }
 
-    /// Takes in the end of the running search. If the engine failed, the session is told so and
-    /// plays any legal move rather than none.
-    fn found(&mut self, report: Option<Report>) -> Found {
+    /// Takes in the end of the running search.
+    fn found(&mut self, report: Option<Report>) -> Result<Found, EngineFailedError> {
         let id = self.search.take().map(|search| search.id);
-        match report {
-            Some(report) if Some(report.id) == id => {
-                Found { best: report.best, evaluation: evaluation(&report.info) }
-            }
-            report => {
-                error!(expected = ?id, got = ?report.map(|report| report.id), "the engine failed");
-                Found { best: None, evaluation: Evaluation { centipawns: 0, mate_in: None } }
-            }
-        }
+        let report = report.filter(|report| Some(report.id) == id).ok_or(EngineFailedError)?;
+        Ok(Found { best: report.best, evaluation: evaluation(&report.info) })
     }
 
     /// Hands one input to the session and carries out its answer.
@@ -205,18 +199,13 @@ async fn thought(info: Option<&mut watch::Receiver<Option<search::Info>>>) -> Th
                     depth: info.depth,
                     evaluation: evaluation(info),
                     nodes: info.nodes,
-                    nps: nodes_per_second(info),
+                    nps: info.nps(),
                     pv: info.pv.clone(),
                 };
             }
         }
     }
     std::future::pending().await
-}
-
-fn nodes_per_second(info: &search::Info) -> u64 {
-    let micros = info.elapsed.as_micros().max(1);
-    u64::try_from(u128::from(info.nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
 }
 
 fn evaluation(info: &search::Info) -> Evaluation {

@@ -7,7 +7,7 @@ use std::{
 
 /// Least wait after a refusal for too many requests (429) where the server states no time.
 /// Moves are the exception.
-pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+pub const RATE_LIMIT_WAIT: Duration = Duration::from_mins(1);
 
 /// The waits of one kind of request.
 ///

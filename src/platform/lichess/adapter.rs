@@ -194,7 +194,7 @@ impl Adapter<'_> {
                     Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
             }
             News::Opened(Err(error)) => self.on_open_failed(&error),
-            News::Line(line) => self.on_line(line),
+            News::Line(line) => self.on_line(&line),
             News::End(end) => {
                 info!(%end, "game stream lost");
                 self.open_again();
@@ -243,7 +243,7 @@ impl Adapter<'_> {
         self.is_over = true;
     }
 
-    fn on_line(&mut self, line: Line) {
+    fn on_line(&mut self, line: &Line) {
         let Some(decoded) = line.text.as_deref().and_then(decode) else {
             // It may have been the opponent's move: only a fresh gameFull can tell.
             return self.open_again();

@@ -71,10 +71,11 @@ impl ApiError {
     /// Whether and when to try again, for anything but moves.
     pub fn retry(&self) -> Retry {
         match self {
-            Self::Unreachable(_) | Self::NoAnswer(_) => Retry::Reconnect,
             Self::RateLimited { .. } => Retry::After(self.stated_wait().unwrap_or(RATE_LIMIT_WAIT)),
             Self::Server { retry_after: Some(wait), .. } => Retry::After(*wait),
-            Self::Server { retry_after: None, .. } => Retry::Reconnect,
+            Self::Unreachable(_) | Self::NoAnswer(_) | Self::Server { retry_after: None, .. } => {
+                Retry::Reconnect
+            }
             Self::Refused { .. } | Self::Malformed(_) => Retry::Never,
         }
     }
@@ -132,7 +133,7 @@ pub(super) fn causes(error: &dyn Error) -> String {
 mod tests {
     use super::*;
 
-    const MINUTE: Duration = Duration::from_secs(60);
+    const MINUTE: Duration = Duration::from_mins(1);
 
     fn limited(limit_s: Option<u64>, retry_after_s: Option<u64>) -> ApiError {
         ApiError::RateLimited {

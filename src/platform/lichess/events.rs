@@ -19,11 +19,11 @@ use crate::platform::{
 
 /// The server allows 30 opens in 10 minutes (section 13.3 of the protocol notes).
 const MAX_OPENS: usize = 28;
-const OPENS_WINDOW: Duration = Duration::from_secs(600);
+const OPENS_WINDOW: Duration = Duration::from_mins(10);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A stream that lived for so long was healthy; the next failure is a new story.
-const HEALTHY_AGE: Duration = Duration::from_secs(60);
+const HEALTHY_AGE: Duration = Duration::from_mins(1);
 /// So many streams in a row that the server closed young are no accident.
 const EARLY_ENDS: u32 = 3;
 

@@ -88,7 +88,7 @@ impl LineStream {
             Ok(Ok(None)) => {
                 self.has_ended = true;
                 // A last line may lack its end. One that was cut is no JSON, and is dropped.
-                if self.decoder.rest().is_some_and(|rest| is_json(rest)) {
+                if self.decoder.rest().is_some_and(is_json) {
                     self.decoder.push(b"\n");
                 }
                 Ok(())
