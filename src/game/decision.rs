@@ -88,7 +88,7 @@ impl Default for ResignOptions {
 }
 
 /// What our search thinks of our position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evaluation {
     /// Centipawns from our side.
     pub centipawns: i32,

@@ -117,7 +117,7 @@ impl Driver {
     fn found(&mut self, report: Option<Report>) -> Result<Found, EngineFailedError> {
         let id = self.search.take().map(|search| search.id);
         let report = report.filter(|report| Some(report.id) == id).ok_or(EngineFailedError)?;
-        Ok(Found { best: report.best, evaluation: evaluation(&report.info) })
+        Ok(Found { best: report.best, thought: thought_of(&report.info) })
     }
 
     /// Hands one input to the session and carries out its answer.
@@ -195,21 +195,24 @@ async fn thought(info: Option<&mut watch::Receiver<Option<search::Info>>>) -> Th
     if let Some(info) = info {
         while info.changed().await.is_ok() {
             if let Some(info) = info.borrow_and_update().as_ref() {
-                return Thought {
-                    depth: info.depth,
-                    evaluation: evaluation(info),
-                    nodes: info.nodes,
-                    nps: info.nps(),
-                    pv: info.pv.clone(),
-                };
+                return thought_of(info);
             }
         }
     }
     std::future::pending().await
 }
 
-fn evaluation(info: &search::Info) -> Evaluation {
-    Evaluation { centipawns: info.score.centipawns(), mate_in: info.score.mate_in() }
+fn thought_of(info: &search::Info) -> Thought {
+    Thought {
+        depth: info.depth,
+        evaluation: Evaluation {
+            centipawns: info.score.centipawns(),
+            mate_in: info.score.mate_in(),
+        },
+        nodes: info.nodes,
+        nps: info.nps(),
+        pv: info.pv.clone(),
+    }
 }
 
 async fn at(deadline: Option<Instant>) {
@@ -224,4 +227,128 @@ fn log_start(snapshot: &Snapshot) {
     let rating = snapshot.opponent().and_then(|player| player.rating);
     let color = snapshot.our_color.map(|color| color.to_string()).unwrap_or_default();
     info!(opponent, rating, color, rated = snapshot.rated, plies = snapshot.plies, "playing");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        game::{GameFull, GameResult, GameState, Options, Phase, Player, Status, TimeControl},
+        rules::Color,
+    };
+
+    /// A driver that plays White in memory, with both ends of its link.
+    struct Table {
+        events: mpsc::Sender<Arrived>,
+        commands: mpsc::Receiver<Command>,
+        snapshots: watch::Receiver<Snapshot>,
+        quit: CancellationToken,
+        end: tokio::task::JoinSet<Result<Ending, EngineFailedError>>,
+    }
+
+    impl Table {
+        fn new(options: Options) -> Self {
+            let session = Session::new("abcd1234".parse().unwrap(), options);
+            let (events, event_receiver) = mpsc::channel(8);
+            let (command_sender, commands) = mpsc::channel(8);
+            let (snapshot_sender, snapshots) = watch::channel(session.snapshot());
+            let link = Link { events: event_receiver, commands: command_sender };
+            let engine = Arc::new(Engine::new(search::Options::default()));
+            let quit = CancellationToken::new();
+            let mut end = tokio::task::JoinSet::new();
+            end.spawn(run(session, engine, link, snapshot_sender, quit.clone()));
+            Self { events, commands, snapshots, quit, end }
+        }
+
+        async fn event(&self, event: Event) {
+            self.events.send(Arrived { at: Instant::now(), event }).await.unwrap();
+        }
+
+        async fn full(&self, moves: &str) {
+            let full = GameFull {
+                our_color: Color::White,
+                players: [Player::default(), Player::default()],
+                initial_fen: None,
+                time_control: TimeControl::Unlimited,
+                rated: false,
+                is_abortable: true,
+                state: state(moves),
+            };
+            self.event(Event::Full(Box::new(full))).await;
+        }
+
+        async fn command(&mut self) -> Command {
+            let command = timeout(Duration::from_secs(10), self.commands.recv());
+            command.await.expect("a command in time").expect("a driver")
+        }
+
+        async fn end(mut self) -> Ending {
+            self.end.join_next().await.unwrap().unwrap().unwrap()
+        }
+    }
+
+    fn state(moves: &str) -> GameState {
+        GameState {
+            moves: moves.split_whitespace().map(str::to_owned).collect(),
+            remaining: [Duration::from_mins(10); 2],
+            increment: [Duration::ZERO; 2],
+            status: Status::Running,
+            winner: None,
+            draw_offer: [false; 2],
+            expiration: None,
+        }
+    }
+
+    fn ply_of(command: &Command) -> usize {
+        let Command::Play { ply, .. } = command else { panic!("{command:?}") };
+        *ply
+    }
+
+    #[tokio::test]
+    async fn the_engine_answers_each_turn() {
+        let mut table = Table::new(Options { nodes: Some(100), ..Options::default() });
+        table.full("").await;
+        assert_eq!(ply_of(&table.command().await), 0);
+        table.event(Event::State(state("e2e4 e7e5"))).await;
+        assert_eq!(ply_of(&table.command().await), 2);
+        assert!(table.snapshots.borrow().thought.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_search_of_a_position_that_is_gone_says_nothing() {
+        let untimed_move_time = Duration::from_millis(300);
+        let mut table = Table::new(Options { untimed_move_time, ..Options::default() });
+        table.full("e2e4 e7e5").await;
+        // The opponent takes the move back, and plays another one after a while.
+        table.event(Event::State(state("e2e4"))).await;
+        tokio::time::sleep(2 * untimed_move_time).await;
+        assert!(table.commands.try_recv().is_err());
+        table.event(Event::State(state("e2e4 f7f6"))).await;
+        let Command::Play { ply: 2, mv, .. } = table.command().await else { panic!() };
+        let mut history = crate::rules::History::default();
+        history.play_uci("e2e4").unwrap();
+        history.play_uci("f7f6").unwrap();
+        assert!(history.position().is_legal(mv));
+    }
+
+    #[tokio::test]
+    async fn quitting_stops_the_search_and_awaits_the_end() {
+        let mut table = Table::new(Options::default());
+        table.full("e2e4 e7e5").await;
+        table.snapshots.wait_for(|snapshot| snapshot.phase == Phase::OurTurn).await.unwrap();
+        table.quit.cancel();
+        assert_eq!(table.command().await, Command::Resign);
+        let status = Status::Over(crate::game::EndReason::Resign);
+        let winner = Some(Color::Black);
+        table.event(Event::State(GameState { status, winner, ..state("e2e4 e7e5") })).await;
+        assert_eq!(table.end().await.result, GameResult::Lost);
+    }
+
+    #[tokio::test]
+    async fn an_adapter_that_ends_ends_the_game() {
+        let mut table = Table::new(Options::default());
+        let (closed, _) = mpsc::channel(1);
+        table.events = closed;
+        assert_eq!(table.end().await.result, GameResult::Unknown);
+    }
 }

@@ -12,6 +12,7 @@ mod clock;
 mod decision;
 pub mod driver;
 mod event;
+mod record;
 mod session;
 mod snapshot;
 

@@ -10,7 +10,10 @@ use crate::{
     game::{
         Action, Arrived, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull, GameId,
         GameResult, GameState, Options, Phase, Player, RoundTrip, SearchRequest, Snapshot, Status,
-        TimeControl, Trouble, clock::first_move_time, decision::Outlook,
+        TimeControl, Trouble,
+        clock::first_move_time,
+        decision::Outlook,
+        record::{IllegalInList, Record},
     },
     rules::{Color, History, Move, MoveList, Position},
     search::Limits,
@@ -43,7 +46,7 @@ pub enum Input {
 }
 
 /// Progress of a search.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thought {
     /// Plies looked ahead.
     pub depth: u32,
@@ -58,12 +61,12 @@ pub struct Thought {
 }
 
 /// The end of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The move to play; `None`: the search has none.
     pub best: Option<Move>,
-    /// From our side.
-    pub evaluation: Evaluation,
+    /// What the search thinks of the position.
+    pub thought: Thought,
 }
 
 /// One game. See the module documentation.
@@ -71,7 +74,7 @@ pub struct Found {
 pub struct Session {
     id: GameId,
     options: Options,
-    game: Option<Game>,
+    game: Option<Record>,
     step: Step,
     outlook: Outlook,
     round_trip: RoundTrip,
@@ -107,22 +110,6 @@ enum Step {
     Leaving { by_abort: bool },
     /// Over.
     Finished(Ending),
-}
-
-/// The server's view of the game, checked against the rules.
-#[derive(Debug)]
-struct Game {
-    full: GameFull,
-    start: Position,
-    history: History,
-    clock: Clock,
-}
-
-/// A move of a server's list that our rules do not allow.
-#[derive(Debug)]
-struct IllegalInList {
-    ply: usize,
-    uci: String,
 }
 
 impl Session {
@@ -195,7 +182,7 @@ impl Session {
             rated: game.is_some_and(|game| game.full.rated),
             fen: position.map_or_else(|| Position::initial().fen(), Position::fen),
             last_move: game.and_then(|game| game.history.moves().last().copied()),
-            plies: game.map_or(0, Game::ply),
+            plies: game.map_or(0, Record::ply),
             clock: game.map(|game| game.clock),
             running: self.running_clock(),
             thought: self.thought.clone(),
@@ -248,7 +235,7 @@ impl Session {
                 game.full.state = known;
             }
             game => {
-                *game = Some(Game::new(full, start, arrived));
+                *game = Some(Record::new(full, start, arrived));
                 self.stop_search(out);
                 self.step = Step::AwaitingFull;
             }
@@ -317,6 +304,8 @@ impl Session {
         out: &mut Vec<Action>,
     ) {
         let Some(game) = &self.game else { return };
+        // Without a clock an opponent may take days for a first move.
+        let has_clock = matches!(game.full.time_control, TimeControl::Clock { .. });
         let is_new = game.history.moves() != before.moves();
         let is_their_turn = self.is_their_turn();
         if is_new {
@@ -333,8 +322,7 @@ impl Session {
             self.stop_search(out);
             self.step = Step::Idle;
         }
-        let game_is_young = self.is_abortable();
-        if !(is_their_turn && game_is_young) {
+        if !(has_clock && is_their_turn && self.is_abortable()) {
             self.abort_at = None;
         } else if is_new || self.abort_at.is_none() {
             self.abort_at = Some(now + self.options.abort_patience);
@@ -368,7 +356,7 @@ impl Session {
         self.step = Step::Searching;
     }
 
-    fn limits(&self, game: &Game, candidates: &MoveList, now: Instant) -> Limits {
+    fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
         let is_first = game.ply() < 2;
         let mut limits = Limits {
             nodes: self.options.nodes,
@@ -404,7 +392,8 @@ impl Session {
         }
         // The search is over by itself: nothing is left to stop.
         self.step = Step::Idle;
-        self.outlook.learn(found.evaluation, &self.options);
+        self.outlook.learn(found.thought.evaluation, &self.options);
+        self.thought = Some(found.thought);
         let candidates = game.candidates(self.refused);
         let playable = found.best.filter(|best| candidates.contains(best));
         let Some(mv) = playable.or(candidates.first().copied()) else { return };
@@ -494,7 +483,7 @@ impl Session {
                 self.think(now, out);
             }
             Step::Disputed { mv, until } if until <= now => {
-                let ply = self.game.as_ref().map_or(0, Game::ply);
+                let ply = self.game.as_ref().map_or(0, Record::ply);
                 out.push(Action::Alert(Trouble::MoveRefused { uci: mv.to_string(), ply }));
                 self.reopen(out);
             }
@@ -543,7 +532,7 @@ impl Session {
             (EndReason::Aborted, None) => GameResult::Aborted,
             (_, None) => GameResult::Drawn,
         };
-        let plies = self.game.as_ref().map_or(0, Game::ply);
+        let plies = self.game.as_ref().map_or(0, Record::ply);
         let ending = Ending { reason, winner, result, plies };
         self.step = Step::Finished(ending.clone());
         out.push(Action::Finish(ending));
@@ -564,44 +553,6 @@ impl Session {
         let game = self.game.as_ref()?;
         let is_over = matches!(self.step, Step::Finished(_));
         (game.ply() >= 2 && !is_over).then(|| game.history.position().turn())
-    }
-}
-
-impl Game {
-    fn new(full: GameFull, start: Position, arrived: Instant) -> Self {
-        let clock = Clock::new(&full.state, arrived);
-        Self { history: History::new(start.clone()), full, start, clock }
-    }
-
-    fn ply(&self) -> usize {
-        self.history.moves().len()
-    }
-
-    /// The history of this list. Only what goes beyond the known moves is played when the list
-    /// extends them, which is the common case and in the way of our reply.
-    fn replay(&self, moves: &[String]) -> Result<History, IllegalInList> {
-        let known = &self.full.state.moves;
-        let extends = moves.len() >= known.len()
-            && known.len() == self.ply()
-            && moves[..known.len()] == known[..];
-        let (mut history, played) = if extends {
-            (self.history.clone(), known.len())
-        } else {
-            (History::new(self.start.clone()), 0)
-        };
-        for (index, uci) in moves.iter().enumerate().skip(played) {
-            if history.play_uci(uci).is_err() {
-                return Err(IllegalInList { ply: index, uci: uci.chars().take(16).collect() });
-            }
-        }
-        Ok(history)
-    }
-
-    /// The legal moves without one that was refused, unless nothing would be left.
-    fn candidates(&self, refused: Option<Move>) -> MoveList {
-        let legal = self.history.position().legal_moves();
-        let others: MoveList = legal.iter().copied().filter(|&mv| Some(mv) != refused).collect();
-        if others.is_empty() { legal } else { others }
     }
 }
 

@@ -79,7 +79,8 @@ impl Table {
         let position = self.session.game.as_ref().unwrap().history.position();
         let best = Some(position.parse_uci(uci).unwrap());
         let evaluation = Evaluation { centipawns, mate_in: None };
-        self.input(Input::Found(Found { best, evaluation }))
+        let thought = Thought { evaluation, ..Thought::default() };
+        self.input(Input::Found(Found { best, thought }))
     }
 
     fn wait(&mut self, wait: Duration) -> Vec<String> {
@@ -279,8 +280,7 @@ fn the_only_move_is_played_at_once() {
 fn an_engine_without_a_move_is_replaced_by_any_legal_move() {
     let mut table = Table::white();
     table.full("");
-    let evaluation = Evaluation { centipawns: 0, mate_in: None };
-    let actions = table.input(Input::Found(Found { best: None, evaluation }));
+    let actions = table.input(Input::Found(Found::default()));
     assert_eq!(actions.len(), 2);
     assert_eq!(actions[0], "trouble");
     assert!(actions[1].starts_with("play "), "{actions:?}");
@@ -544,6 +544,14 @@ fn the_second_players_first_move_is_waited_for_as_well() {
     table.found("e2e4", 0);
     table.moves("e2e4");
     assert_eq!(table.wait(Options::default().abort_patience), ["Abort"]);
+}
+
+#[test]
+fn games_without_clocks_are_not_aborted() {
+    let mut table = Table::black();
+    table.full.time_control = TimeControl::Unlimited;
+    table.full("");
+    assert_eq!(table.wait(ms(600_000)), NOTHING);
 }
 
 #[test]
