@@ -9,6 +9,9 @@ use std::{
 /// Moves are the exception.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_mins(1);
 
+/// A server that states a longer wait is asked again after this one all the same.
+pub const LONGEST_STATED_WAIT: Duration = Duration::from_mins(10);
+
 /// The waits of one kind of request.
 ///
 /// Each wait is drawn from between half of the present step and the whole of it, so that many
@@ -35,9 +38,9 @@ impl Backoff {
     }
 
     /// How long to wait after a failure for which the server stated a wait, or that was for too
-    /// many requests: never less than that.
+    /// many requests: not less than that, up to [`LONGEST_STATED_WAIT`].
     pub fn next_wait_at_least(&mut self, least: Duration) -> Duration {
-        self.next_wait().max(least)
+        self.next_wait().max(least.min(LONGEST_STATED_WAIT))
     }
 
     /// Starts again from the shortest wait.
@@ -113,6 +116,7 @@ mod tests {
         let mut backoff = Backoff::new(secs(1), secs(10));
         assert_eq!(backoff.next_wait_at_least(RATE_LIMIT_WAIT), secs(60));
         assert!(backoff.next_wait_at_least(secs(0)) <= secs(2));
+        assert_eq!(backoff.next_wait_at_least(secs(50_000)), LONGEST_STATED_WAIT);
     }
 
     #[test]

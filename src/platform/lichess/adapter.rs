@@ -293,7 +293,7 @@ impl Adapter<'_> {
                 self.pending = Some(PendingMove::new(ply, mv, offer_draw));
                 self.send_move();
             }
-            Command::Reopen => self.open(),
+            Command::Reopen => self.look_again(),
             command => {
                 let request = carry_out(self.client, self.game, command).boxed();
                 self.requests.push(request);
@@ -347,6 +347,13 @@ impl Adapter<'_> {
             self.send_move();
         } else {
             debug!("no trace of our move, looking at the whole game");
+            self.look_again();
+        }
+    }
+
+    /// Sees to it that a `gameFull` comes. If the stream is not open, one is on its way.
+    fn look_again(&mut self) {
+        if let Stream::Open(_) = self.stream {
             self.open();
         }
     }

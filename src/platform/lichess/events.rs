@@ -10,7 +10,7 @@ use crate::platform::{
     PlatformEvent,
     backoff::{Backoff, Throttle},
     lichess::{
-        Client, Retry, StartError,
+        ApiError, Client, Retry, StartError,
         account::start_error,
         model::{self, EventLine},
         stream::{LineStream, StreamEnd},
@@ -24,6 +24,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A stream that lived for so long was healthy; the next failure is a new story.
 const HEALTHY_AGE: Duration = Duration::from_mins(1);
+/// So many refusals in a row are no whim of a front end.
+const MAX_REFUSALS: u32 = 3;
 /// So many streams in a row that the server closed young are no accident.
 const EARLY_ENDS: u32 = 3;
 
@@ -34,7 +36,7 @@ const EARLY_ENDS: u32 = 3;
 ///
 /// # Errors
 ///
-/// [`StartError`] if the server refuses the token, which trying again does not mend.
+/// [`StartError`] if the server refuses the token again and again.
 pub async fn follow(
     client: &Client,
     events: mpsc::Sender<PlatformEvent>,
@@ -46,6 +48,7 @@ pub async fn follow(
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
         throttle: Throttle::new(MAX_OPENS, OPENS_WINDOW),
         early_ends: 0,
+        refusals: 0,
     };
     cancel.run_until_cancelled(follower.run()).await.unwrap_or(Ok(()))
 }
@@ -56,6 +59,7 @@ struct Follower<'a> {
     backoff: Backoff,
     throttle: Throttle,
     early_ends: u32,
+    refusals: u32,
 }
 
 /// Nobody listens to the events any more.
@@ -70,17 +74,7 @@ impl Follower<'_> {
                     Ok(wait) => wait,
                     Err(Unheard) => return Ok(()),
                 },
-                Err(error) => {
-                    let wait = match error.retry() {
-                        Retry::Never if matches!(error.status(), Some(401 | 403)) => {
-                            return Err(start_error(error));
-                        }
-                        Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
-                        Retry::After(least) => self.backoff.next_wait_at_least(least),
-                    };
-                    warn!(%error, wait_ms = wait.as_millis(), "cannot open the event stream");
-                    wait
-                }
+                Err(error) => self.wait_after_refusal(error)?,
             };
             sleep(wait.max(self.throttle.wait(Instant::now()))).await;
         }
@@ -89,6 +83,7 @@ impl Follower<'_> {
     /// Reads an open stream to its end and says how long to wait before the next.
     async fn read(&mut self, mut stream: LineStream) -> Result<Duration, Unheard> {
         info!("event stream open");
+        self.refusals = 0;
         let opened = Instant::now();
         self.send(PlatformEvent::Connected).await?;
         let end = loop {
@@ -104,6 +99,21 @@ impl Follower<'_> {
         drop(stream);
         self.send(PlatformEvent::Lost).await?;
         Ok(self.wait_after(&end, opened.elapsed()))
+    }
+
+    /// How long to wait after the stream could not be opened.
+    fn wait_after_refusal(&mut self, error: ApiError) -> Result<Duration, StartError> {
+        let is_unwelcome = matches!(error.status(), Some(401 | 403));
+        self.refusals = if is_unwelcome { self.refusals + 1 } else { 0 };
+        if self.refusals >= MAX_REFUSALS {
+            return Err(start_error(error));
+        }
+        let wait = match error.retry() {
+            Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
+            Retry::After(least) => self.backoff.next_wait_at_least(least),
+        };
+        warn!(%error, wait_ms = wait.as_millis(), "cannot open the event stream");
+        Ok(wait)
     }
 
     fn wait_after(&mut self, end: &StreamEnd, age: Duration) -> Duration {
