@@ -6,9 +6,11 @@
 pub mod policy;
 pub mod shutdown;
 
+mod requests;
 mod slots;
 mod supervisor;
 mod tasks;
 
+pub use policy::PolicyOptions;
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
 pub use supervisor::{DaemonError, Options, Summary, run};

@@ -1,20 +1,19 @@
 //! The loop of a running bot: what the platform says, what games end, what time it is.
 //!
-//! It never waits for the network itself. Requests run in tasks whose answers come back as events,
-//! one at a time, since the server asks for that; moves do not pass through here.
+//! It never waits for the network itself: requests run in tasks whose answers come back as events.
+//! Moves do not pass through here.
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::Future,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
     task::{JoinError, JoinSet},
-    time::{MissedTickBehavior, interval, sleep, sleep_until},
+    time::{MissedTickBehavior, interval, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
@@ -22,6 +21,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use crate::{
     daemon::{
         policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
+        requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
         slots::{Engines, QueueFull, Slots},
         tasks::{Crash, GameTasks},
@@ -32,10 +32,7 @@ use crate::{
     },
     platform::{
         Challenge, DeclineReason, GameStart, PlatformEvent,
-        lichess::{
-            Account, ApiError, Client, Retry, StartError, adapter, check_account, events,
-            model::PlayingBody,
-        },
+        lichess::{Account, ApiError, Client, Retry, StartError, adapter, check_account, events},
     },
     search::{self, Engine},
 };
@@ -55,9 +52,6 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 const MAX_CRASHES: u32 = 3;
 /// How many ended games are remembered, against late news of them.
 const MAX_REMEMBERED: usize = 64;
-/// How often the list of running games is asked for at the start.
-const PLAYING_TRIES: u32 = 3;
-const RETRY_WAIT: Duration = Duration::from_secs(1);
 
 /// How the bot runs.
 #[derive(Clone, Debug)]
@@ -158,9 +152,7 @@ struct Supervisor {
     live: watch::Sender<LiveGames>,
     /// Makes all games leave.
     quit: CancellationToken,
-    requests: JoinSet<Answer>,
-    /// One request at a time.
-    turn: Arc<Semaphore>,
+    requests: Requests,
     quotas: Quotas,
     /// The running games are known, so new ones may be accepted.
     is_ready: bool,
@@ -194,13 +186,6 @@ impl Closing {
     }
 }
 
-/// What came of a request.
-enum Answer {
-    Accept { challenge: Box<Challenge>, result: Result<(), ApiError> },
-    Decline { id: GameId, result: Result<(), ApiError> },
-    Playing(Result<Vec<GameStart>, ApiError>),
-}
-
 impl Supervisor {
     fn new(
         options: Options,
@@ -212,6 +197,7 @@ impl Supervisor {
         Self {
             slots: Slots::new(options.concurrency),
             engines: Engines::new(options.engine, options.concurrency),
+            requests: Requests::new(Arc::clone(&client)),
             options,
             client,
             account,
@@ -219,8 +205,6 @@ impl Supervisor {
             engines_out: HashMap::new(),
             live,
             quit: CancellationToken::new(),
-            requests: JoinSet::new(),
-            turn: Arc::new(Semaphore::new(1)),
             quotas: Quotas::default(),
             is_ready: false,
             closing: Closing::No,
@@ -244,7 +228,7 @@ impl Supervisor {
             tokio::select! {
                 Some(event) = events.recv() => self.on_event(event),
                 (id, end) = self.games.next() => self.on_game_end(id, end),
-                Some(answer) = self.requests.join_next() => self.on_answer(answer),
+                answer = self.requests.next() => self.on_answer(answer),
                 Some(end) = services.join_next() => return Err(service_error(end)),
                 _ = tick.tick() => {
                     self.expire();
@@ -264,7 +248,7 @@ impl Supervisor {
 
     fn on_event(&mut self, event: PlatformEvent) {
         match event {
-            PlatformEvent::Connected => self.ask_for_games(),
+            PlatformEvent::Connected => self.requests.ask_for_games(),
             PlatformEvent::Lost => debug!("event stream lost"),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
@@ -322,58 +306,15 @@ impl Supervisor {
                 self.slots.release(&challenge.id);
                 self.decline(challenge.id, reason);
             } else {
-                self.accept(challenge);
+                self.requests.accept(challenge);
             }
         }
-    }
-
-    fn accept(&mut self, challenge: Challenge) {
-        let client = Arc::clone(&self.client);
-        self.request(async move {
-            let mut result = client.accept(&challenge.id).await;
-            if let Err(Retry::Reconnect) = result.as_ref().map_err(ApiError::retry) {
-                // If the first try arrived after all, the second is refused and the game starts.
-                sleep(RETRY_WAIT).await;
-                result = client.accept(&challenge.id).await;
-            }
-            Answer::Accept { challenge: Box::new(challenge), result }
-        });
     }
 
     fn decline(&mut self, id: GameId, reason: DeclineReason) {
         info!(challenge = %id, %reason, "declining");
         self.summary.declined += 1;
-        let client = Arc::clone(&self.client);
-        self.request(async move {
-            let result = client.decline(&id, reason).await;
-            Answer::Decline { id, result }
-        });
-    }
-
-    /// The event stream replays running games, but may lose some when there are many.
-    fn ask_for_games(&mut self) {
-        let client = Arc::clone(&self.client);
-        self.request(async move {
-            let mut tries = 1;
-            loop {
-                match client.playing().await {
-                    Err(error) if tries < PLAYING_TRIES && error.retry() == Retry::Reconnect => {
-                        tries += 1;
-                        sleep(RETRY_WAIT).await;
-                    }
-                    result => return Answer::Playing(result.map(PlayingBody::games)),
-                }
-            }
-        });
-    }
-
-    fn request(&mut self, request: impl Future<Output = Answer> + Send + 'static) {
-        let turn = Arc::clone(&self.turn);
-        self.requests.spawn(async move {
-            // The semaphore is never closed; without it requests would only run side by side.
-            let _turn = turn.acquire().await;
-            request.await
-        });
+        self.requests.decline(id, reason);
     }
 
     fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
@@ -398,6 +339,8 @@ impl Supervisor {
                 }
                 self.is_ready = true;
             }
+            // Requests are given up when the bot leaves.
+            Err(error) if error.is_cancelled() => {}
             Err(error) => error!(%error, "a request's task failed"),
         }
     }
@@ -544,7 +487,7 @@ impl Supervisor {
 
     fn leave(&mut self) {
         self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
-        self.requests.abort_all();
+        self.requests.give_up();
         warn!(games = self.games.len(), how = ?self.options.shutdown.unfinished, "leaving unfinished games");
         match self.options.shutdown.unfinished {
             Unfinished::Resign => self.quit.cancel(),
