@@ -9,8 +9,8 @@ use std::{
 
 use meitner::{
     game::{
-        Action, Arrived, Command, Ending, Evaluation, Event, Found, GameResult, Input, Options,
-        Session, Status,
+        Action, Arrived, Command, Ending, Event, Found, GameResult, Input, Options, Session,
+        Status, Thought,
     },
     platform::{
         PlatformEvent, Speed,
@@ -27,7 +27,7 @@ const US: &str = "emberfork";
 
 fn file(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/lichess").join(name);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    fs::read_to_string(path).expect(name)
 }
 
 fn streams(prefix: &str) -> Vec<String> {
@@ -57,13 +57,12 @@ fn lines(pieces: &[&[u8]]) -> Vec<String> {
 
 /// Reads every line and panics at one that cannot be read.
 fn game_events(lines: &[String]) -> Vec<Event> {
-    let decoded =
-        lines.iter().map(|line| adapter::decode(line).unwrap_or_else(|| panic!("{line}")));
+    let decoded = lines.iter().map(|line| adapter::decode(line).expect(line));
     decoded.filter_map(|line| line.into_event(US)).collect()
 }
 
 fn account_events(lines: &[String]) -> Vec<PlatformEvent> {
-    lines.iter().map(|line| events::decode(line).unwrap_or_else(|| panic!("{line}"))).collect()
+    lines.iter().map(|line| events::decode(line).expect(line)).collect()
 }
 
 #[test]
@@ -232,10 +231,9 @@ fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
                             continue;
                         };
                         let best = request.history.position().parse_uci(uci).ok();
-                        let evaluation = Evaluation { centipawns: 0, mate_in: None };
-                        inputs.push(Input::Found(Found { best, evaluation }));
+                        inputs.push(Input::Found(Found { best, thought: Thought::default() }));
                     }
-                    Action::Alert(trouble) => panic!("{name}: {trouble}"),
+                    Action::Alert(trouble) => assert_eq!(trouble.to_string(), "", "{name}"),
                     Action::Finish(end) => ending = Some(end),
                     Action::StopSearch => {}
                 }
