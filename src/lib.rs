@@ -3,9 +3,21 @@
 //! The modules stand in reading order, lowest layer first. What each may import is a law that
 //! `tests/architecture.rs` enforces; `docs/ARCHITECTURE.md` explains it.
 
-pub mod arbiter;
-pub mod arena;
+// Blank lines keep rustfmt from sorting them.
 pub mod rules;
+
+pub mod arbiter;
+
 pub mod search;
-pub mod selfplay;
+
+pub mod game;
+
+pub mod platform;
+
+pub mod daemon;
+
 pub mod uci;
+
+pub mod selfplay;
+
+pub mod arena;

@@ -1,0 +1,565 @@
+//! The loop of a running bot: what the platform says, what games end, what time it is.
+//!
+//! It never waits for the network itself: requests run in tasks whose answers come back as events.
+//! Moves do not pass through here.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::{JoinError, JoinSet},
+    time::{MissedTickBehavior, interval, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug, error, info, info_span, warn};
+
+use crate::{
+    daemon::{
+        policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
+        requests::{Answer, Requests},
+        shutdown::{Shutdown, ShutdownOptions, Unfinished},
+        slots::{Engines, QueueFull, Slots},
+        tasks::{Crash, GameTasks},
+    },
+    game::{
+        self, EndReason, Ending, GameId, GameResult, LiveGames, Session, Snapshot,
+        driver::EngineFailedError,
+    },
+    platform::{
+        Challenge, DeclineReason, GameStart, PlatformEvent,
+        lichess::{Account, ApiError, Client, Retry, StartError, adapter, check_account, events},
+    },
+    search::{self, Engine},
+};
+
+/// Events that wait for the loop. When it is full the stream is not read, and the server keeps
+/// some lines for us.
+const EVENTS_CAPACITY: usize = 256;
+/// Lines of one game that wait for its session; the adapter keeps more.
+const GAME_EVENTS_CAPACITY: usize = 64;
+/// Commands of one game that wait for its adapter, which takes them at once.
+const GAME_COMMANDS_CAPACITY: usize = 16;
+/// How often time is looked at: for what waits too long.
+const TICK: Duration = Duration::from_secs(1);
+/// How long games that are left may take to end.
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
+/// How often a game's task may fail before it is given up.
+const MAX_CRASHES: u32 = 3;
+/// How many ended games are remembered, against late news of them.
+const MAX_REMEMBERED: usize = 64;
+
+/// How the bot runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many games at once.
+    pub concurrency: usize,
+    /// Which challenges are welcome.
+    pub policy: PolicyOptions,
+    /// How games are played.
+    pub game: game::Options,
+    /// The engine of each slot.
+    pub engine: search::Options,
+    /// How running games are treated at the end.
+    pub shutdown: ShutdownOptions,
+    /// How often the log gets a summary.
+    pub summary_interval: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            concurrency: 1,
+            policy: PolicyOptions::default(),
+            game: game::Options::default(),
+            engine: search::Options::default(),
+            shutdown: ShutdownOptions::default(),
+            summary_interval: Duration::from_mins(10),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Challenges that the server let us accept.
+    pub accepted: u32,
+    /// Challenges that we declined.
+    pub declined: u32,
+    /// Games won.
+    pub won: u32,
+    /// Games lost.
+    pub lost: u32,
+    /// Games drawn.
+    pub drawn: u32,
+    /// Games aborted.
+    pub aborted: u32,
+    /// Games whose end we did not see.
+    pub unknown: u32,
+}
+
+/// Why the bot stopped by itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DaemonError {
+    /// It cannot start, or the server no longer lets it in.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The task that follows the account's stream failed.
+    #[error("the task that follows the event stream failed: {0}")]
+    EventStream(String),
+}
+
+/// Runs the bot until `shutdown` ends it: checks the account, resumes the games that run, then
+/// takes challenges. `live` always holds the running games with their newest snapshots.
+///
+/// # Errors
+///
+/// [`DaemonError`] if it cannot start or the server no longer lets it in.
+pub async fn run(
+    options: Options,
+    client: Arc<Client>,
+    shutdown: Shutdown,
+    live: watch::Sender<LiveGames>,
+) -> Result<Summary, DaemonError> {
+    let account = check_account(&client).await?;
+    info!(account = account.name, rating = account.rating, "logged in");
+    let (event_sender, events) = mpsc::channel(EVENTS_CAPACITY);
+    let cancel = CancellationToken::new();
+    let mut services = JoinSet::new();
+    let follower = (Arc::clone(&client), cancel.clone());
+    services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
+    let mut supervisor = Supervisor::new(options, client, account, live);
+    let result = supervisor.run(events, &mut services, &shutdown).await;
+    cancel.cancel();
+    while services.join_next().await.is_some() {}
+    supervisor.log_summary("stopped");
+    result.map(|()| supervisor.summary)
+}
+
+struct Supervisor {
+    options: Options,
+    client: Arc<Client>,
+    account: Account,
+    slots: Slots,
+    engines: Engines,
+    games: GameTasks<Result<Ending, EngineFailedError>>,
+    /// The engine of each running game, to come back to its slot.
+    engines_out: HashMap<GameId, Arc<Engine>>,
+    live: watch::Sender<LiveGames>,
+    /// Makes all games leave.
+    quit: CancellationToken,
+    requests: Requests,
+    quotas: Quotas,
+    /// The running games are known, so new ones may be accepted.
+    is_ready: bool,
+    closing: Closing,
+    crashes: HashMap<GameId, u32>,
+    ended: VecDeque<GameId>,
+    summary: Summary,
+}
+
+/// How far the end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    No,
+    /// Running games may go on until then.
+    Finishing {
+        until: Instant,
+    },
+    /// Games were told to end and have until then.
+    Leaving {
+        until: Instant,
+    },
+}
+
+impl Closing {
+    /// Waits for the end of this stage, which may be for ever.
+    async fn time_is_up(self) {
+        match self {
+            Self::No => std::future::pending().await,
+            Self::Finishing { until } | Self::Leaving { until } => sleep_until(until.into()).await,
+        }
+    }
+}
+
+impl Supervisor {
+    fn new(
+        options: Options,
+        client: Arc<Client>,
+        account: Account,
+        live: watch::Sender<LiveGames>,
+    ) -> Self {
+        live.send_replace(LiveGames::new());
+        Self {
+            slots: Slots::new(options.concurrency),
+            engines: Engines::new(options.engine, options.concurrency),
+            requests: Requests::new(Arc::clone(&client)),
+            options,
+            client,
+            account,
+            games: GameTasks::new(),
+            engines_out: HashMap::new(),
+            live,
+            quit: CancellationToken::new(),
+            quotas: Quotas::default(),
+            is_ready: false,
+            closing: Closing::No,
+            crashes: HashMap::new(),
+            ended: VecDeque::new(),
+            summary: Summary::default(),
+        }
+    }
+
+    async fn run(
+        &mut self,
+        mut events: mpsc::Receiver<PlatformEvent>,
+        services: &mut JoinSet<Result<(), StartError>>,
+        shutdown: &Shutdown,
+    ) -> Result<(), DaemonError> {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut last_summary = Instant::now();
+        while !self.is_done() {
+            let closing = self.closing;
+            tokio::select! {
+                Some(event) = events.recv() => self.on_event(event),
+                (id, end) = self.games.next() => self.on_game_end(id, end),
+                answer = self.requests.next() => self.on_answer(answer),
+                Some(end) = services.join_next() => return Err(service_error(end)),
+                _ = tick.tick() => {
+                    self.expire();
+                    if last_summary.elapsed() >= self.options.summary_interval {
+                        last_summary = Instant::now();
+                        self.log_summary("summary");
+                    }
+                }
+                () = shutdown.finish().cancelled(), if self.closing == Closing::No => self.close(),
+                () = shutdown.leave().cancelled(), if !self.is_leaving() => self.leave(),
+                () = closing.time_is_up() => self.on_time_up(),
+            }
+            self.admit();
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: PlatformEvent) {
+        match event {
+            PlatformEvent::Connected => self.requests.ask_for_games(),
+            PlatformEvent::Lost => debug!("event stream lost"),
+            PlatformEvent::GameStart(start) => self.on_game_start(start),
+            PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
+            PlatformEvent::ChallengeCanceled(id)
+            | PlatformEvent::ChallengeDeclined(id)
+            | PlatformEvent::GameFinish(id) => self.slots.release(&id),
+        }
+    }
+
+    fn on_challenge(&mut self, challenge: Challenge) {
+        let challenger = challenge.challenger.as_ref();
+        if challenger.is_some_and(|user| user.id == self.account.id) {
+            debug!(challenge = %challenge.id, "our own challenge");
+            return;
+        }
+        if self.slots.knows(&challenge.id) {
+            return;
+        }
+        let name = challenger.map_or("anonymous", |user| user.name.as_str());
+        info!(
+            challenge = %challenge.id, challenger = name, variant = challenge.variant,
+            rated = challenge.rated, speed = ?challenge.speed, clock = ?challenge.clock, "challenged"
+        );
+        if let Verdict::Decline(reason) = self.judge(&challenge) {
+            self.decline(challenge.id, reason);
+            return;
+        }
+        let id = challenge.id.clone();
+        if let Err(QueueFull) = self.slots.wait(challenge, Instant::now()) {
+            self.decline(id, DeclineReason::Later);
+        }
+    }
+
+    fn judge(&self, challenge: &Challenge) -> Verdict {
+        let now = Instant::now();
+        let is_quota_used =
+            challenge.challenger.as_ref().is_some_and(|user| self.quotas.blocks(&user.id, now));
+        let situation = Situation {
+            has_room: self.slots.has_room(),
+            is_closing: self.closing != Closing::No,
+            is_quota_used,
+        };
+        judge(&self.options.policy, challenge, situation)
+    }
+
+    /// Accepts waiting challenges while there is room.
+    fn admit(&mut self) {
+        let now = Instant::now();
+        if !self.is_ready || self.closing != Closing::No || self.quotas.is_paused(now) {
+            return;
+        }
+        while let Some(challenge) = self.slots.next(now) {
+            // It may have become unwelcome while it waited.
+            if let Verdict::Decline(reason) = self.judge(&challenge) {
+                self.slots.release(&challenge.id);
+                self.decline(challenge.id, reason);
+            } else {
+                self.requests.accept(challenge);
+            }
+        }
+    }
+
+    fn decline(&mut self, id: GameId, reason: DeclineReason) {
+        info!(challenge = %id, %reason, "declining");
+        self.summary.declined += 1;
+        self.requests.decline(id, reason);
+    }
+
+    fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
+        match answer {
+            Ok(Answer::Accept { challenge, result: Ok(()) }) => {
+                self.summary.accepted += 1;
+                self.slots.confirm(&challenge.id, Instant::now());
+                info!(challenge = %challenge.id, "accepted");
+            }
+            Ok(Answer::Accept { challenge, result: Err(error) }) => {
+                self.on_accept_failed(&challenge, &error);
+            }
+            Ok(Answer::Decline { id, result }) => {
+                if let Err(error) = result {
+                    debug!(challenge = %id, %error, "could not decline");
+                }
+            }
+            Ok(Answer::Playing(result)) => {
+                match result {
+                    Ok(games) => games.into_iter().for_each(|start| self.on_game_start(start)),
+                    Err(error) => warn!(%error, "could not ask for running games"),
+                }
+                self.is_ready = true;
+            }
+            // Requests are given up when the bot leaves.
+            Err(error) if error.is_cancelled() => {}
+            Err(error) => error!(%error, "a request's task failed"),
+        }
+    }
+
+    fn on_accept_failed(&mut self, challenge: &Challenge, error: &ApiError) {
+        warn!(challenge = %challenge.id, %error, "could not accept");
+        let now = Instant::now();
+        match (error, error.limit(), &challenge.challenger) {
+            // The server's quota for games between bots: ours, or the opponent's.
+            (ApiError::RateLimited { .. }, Some(limit), Some(user)) if user.is_bot => {
+                self.quotas.block_bots(limit.wait, now);
+            }
+            (ApiError::Refused { .. }, Some(limit), Some(user)) => {
+                self.quotas.block_opponent(&user.id, limit.wait, now);
+            }
+            _ => {
+                if let Retry::After(wait) = error.retry() {
+                    self.quotas.pause_accepting(wait, now);
+                }
+            }
+        }
+        let may_have_worked = matches!(error, ApiError::NoAnswer(_) | ApiError::Server { .. });
+        if !may_have_worked {
+            self.slots.release(&challenge.id);
+        }
+    }
+
+    /// Gives a game its task, unless it has one. News of running games come often.
+    fn on_game_start(&mut self, start: GameStart) {
+        if self.games.contains(&start.id) || self.ended.contains(&start.id) {
+            return;
+        }
+        if start.variant != VARIANT || start.is_bot_playable == Some(false) {
+            warn!(game_id = %start.id, variant = start.variant, "cannot play this game, leaving it alone");
+            return;
+        }
+        if self.is_leaving() {
+            return;
+        }
+        info!(game_id = %start.id, opponent = start.opponent, "game found");
+        self.start_game(start.id);
+    }
+
+    fn start_game(&mut self, id: GameId) {
+        self.slots.start(&id);
+        let engine = self.engines.take();
+        self.engines_out.insert(id.clone(), Arc::clone(&engine));
+        let session = Session::new(id.clone(), self.options.game.clone());
+        let (snapshots, watcher) = watch::channel(session.snapshot());
+        self.live.send_modify(|live| {
+            live.insert(id.clone(), watcher);
+        });
+        let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
+        let quit = self.quit.clone();
+        let span = info_span!("game", platform = "lichess", game_id = %id);
+        let game = play(client, account, session, engine, snapshots, quit);
+        self.games.spawn(id, game.instrument(span));
+    }
+
+    fn on_game_end(&mut self, id: GameId, end: Result<Result<Ending, EngineFailedError>, Crash>) {
+        self.slots.finish(&id);
+        self.live.send_modify(|live| {
+            live.remove(&id);
+        });
+        let engine = self.engines_out.remove(&id);
+        match end {
+            Ok(Ok(ending)) => {
+                if let Some(engine) = engine {
+                    self.engines.give_back(engine);
+                }
+                self.count(&id, &ending);
+            }
+            Err(Crash::Aborted) => self.summary.unknown += 1,
+            // The engine may be dead or amid a search: it goes with the task.
+            Ok(Err(error)) => self.on_crash(id, &error.to_string()),
+            Err(Crash::Panicked(message)) => self.on_crash(id, &message),
+        }
+    }
+
+    fn on_crash(&mut self, id: GameId, message: &str) {
+        let crashes = self.crashes.entry(id.clone()).or_default();
+        *crashes += 1;
+        let crashes = *crashes;
+        error!(game_id = %id, message, crashes, "a game's task failed");
+        if crashes < MAX_CRASHES && !self.is_leaving() {
+            self.start_game(id);
+        } else {
+            self.remember(id);
+            self.summary.unknown += 1;
+        }
+    }
+
+    fn count(&mut self, id: &GameId, ending: &Ending) {
+        let Ending { reason, result, plies, .. } = ending;
+        info!(game_id = %id, %result, %reason, plies, "game over");
+        *match result {
+            GameResult::Won => &mut self.summary.won,
+            GameResult::Lost => &mut self.summary.lost,
+            GameResult::Drawn => &mut self.summary.drawn,
+            GameResult::Aborted => &mut self.summary.aborted,
+            GameResult::Unknown => &mut self.summary.unknown,
+        } += 1;
+        self.crashes.remove(id);
+        // A game that was lost sight of may be found again.
+        if !matches!(reason, EndReason::Lost(_)) {
+            self.remember(id.clone());
+        }
+    }
+
+    fn remember(&mut self, id: GameId) {
+        if self.ended.len() >= MAX_REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(id);
+    }
+
+    fn expire(&mut self) {
+        let expired = self.slots.expire(Instant::now());
+        for id in expired.reservations {
+            info!(challenge = %id, "accepted, but no game started");
+        }
+        for challenge in expired.challenges {
+            if challenge.clock.is_none() {
+                // Without a clock it would lie about for weeks.
+                self.decline(challenge.id, DeclineReason::Later);
+            } else {
+                info!(challenge = %challenge.id, "waited too long, dropped");
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let until = Instant::now() + self.options.shutdown.finish_limit;
+        self.closing = Closing::Finishing { until };
+        info!(
+            games = self.games.len(),
+            limit_s = self.options.shutdown.finish_limit.as_secs(),
+            "closing"
+        );
+        for challenge in self.slots.drain_waiting() {
+            self.decline(challenge.id, DeclineReason::Later);
+        }
+    }
+
+    fn leave(&mut self) {
+        self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        self.requests.give_up();
+        warn!(games = self.games.len(), how = ?self.options.shutdown.unfinished, "leaving unfinished games");
+        match self.options.shutdown.unfinished {
+            Unfinished::Resign => self.quit.cancel(),
+            Unfinished::Leave => self.games.abort_all(),
+        }
+    }
+
+    fn on_time_up(&mut self) {
+        if self.is_leaving() {
+            self.games.abort_all();
+            self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        } else {
+            self.leave();
+        }
+    }
+
+    fn is_leaving(&self) -> bool {
+        matches!(self.closing, Closing::Leaving { .. })
+    }
+
+    fn is_done(&self) -> bool {
+        match self.closing {
+            Closing::No => false,
+            // A challenge that was accepted is a game that is about to start.
+            Closing::Finishing { .. } => {
+                self.games.len() == 0 && self.slots.reserved() == 0 && self.requests.is_empty()
+            }
+            Closing::Leaving { .. } => self.games.len() == 0,
+        }
+    }
+
+    fn log_summary(&self, message: &str) {
+        let Summary { accepted, declined, won, lost, drawn, aborted, unknown } = self.summary;
+        info!(
+            running = self.games.len(),
+            waiting = self.slots.waiting(),
+            accepted,
+            declined,
+            won,
+            lost,
+            drawn,
+            aborted,
+            unknown,
+            "{message}"
+        );
+    }
+}
+
+/// Plays one game: its adapter and its driver side by side in one task, so that neither waits for
+/// another thread to wake.
+async fn play(
+    client: Arc<Client>,
+    account: String,
+    session: Session,
+    engine: Arc<Engine>,
+    snapshots: watch::Sender<Snapshot>,
+    quit: CancellationToken,
+) -> Result<Ending, EngineFailedError> {
+    let id = session.id().clone();
+    let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
+    let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
+    let link = game::driver::Link { events, commands: command_sender };
+    let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
+    let driver = pin!(game::driver::run(session, engine, link, snapshots, quit));
+    let (ending, ()) = tokio::join!(driver, adapter);
+    ending
+}
+
+fn service_error(end: Result<Result<(), StartError>, JoinError>) -> DaemonError {
+    match end {
+        Ok(Ok(())) => DaemonError::EventStream("it ended".to_owned()),
+        Ok(Err(error)) => DaemonError::Start(error),
+        Err(error) => DaemonError::EventStream(error.to_string()),
+    }
+}

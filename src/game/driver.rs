@@ -1,0 +1,354 @@
+//! The thin shell around a session: connects it to an engine and to a platform's adapter.
+//!
+//! One driver plays one game and returns its end. It owns no task: whoever starts games awaits
+//! [`run`] in a task of its own, beside the adapter's.
+
+use std::{sync::Arc, time::Duration, time::Instant};
+
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::{sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error, info, warn};
+
+use crate::{
+    game::{
+        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, LostReason,
+        SearchRequest, Session, Snapshot, Thought,
+    },
+    search::{self, Engine, Report, SearchId, Update},
+};
+
+/// A stopped search reports within 5 ms by its contract. One that takes this long is broken.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// The engine ended without telling what it found. It cannot be used any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the engine failed")]
+pub struct EngineFailedError;
+
+/// How the driver reaches a platform's adapter.
+#[derive(Debug)]
+pub struct Link {
+    /// What the server says. When the channel is full the adapter holds lines back, in order.
+    pub events: mpsc::Receiver<Arrived>,
+    /// What the server is told. The adapter always drains it, so that it fills up only if the
+    /// adapter hangs, and then the game is lost anyway.
+    pub commands: mpsc::Sender<Command>,
+}
+
+/// Plays a game to its end.
+///
+/// The engine is told to forget its last game first, and is idle again on return. Snapshots are
+/// published after each change. `quit` makes the session leave the game (abort or resign); the
+/// end is still awaited, so the caller sets the limit for that.
+///
+/// # Errors
+///
+/// [`EngineFailedError`] if the engine fails. The game goes on, and can be taken up again with
+/// another engine.
+pub async fn run(
+    session: Session,
+    engine: Arc<Engine>,
+    link: Link,
+    snapshots: watch::Sender<Snapshot>,
+    quit: CancellationToken,
+) -> Result<Ending, EngineFailedError> {
+    engine.new_game();
+    let mut driver = Driver { session, engine, link, snapshots, search: None, has_quit: false };
+    let ending = driver.play(quit).await;
+    driver.stop_search().await;
+    ending
+}
+
+struct Driver {
+    session: Session,
+    engine: Arc<Engine>,
+    link: Link,
+    snapshots: watch::Sender<Snapshot>,
+    search: Option<RunningSearch>,
+    has_quit: bool,
+}
+
+/// The channels of one search. Those of a stopped search are dropped with it, so that nothing it
+/// says later can be taken for news of the next.
+struct RunningSearch {
+    id: SearchId,
+    report: oneshot::Receiver<Report>,
+    /// Only the newest matters, and the engine's thread never waits for us.
+    info: watch::Receiver<Option<search::Info>>,
+}
+
+impl Driver {
+    async fn play(&mut self, quit: CancellationToken) -> Result<Ending, EngineFailedError> {
+        loop {
+            let input = self.next_input(&quit).await?;
+            if let Some(ending) = self.step(input).await {
+                return Ok(ending);
+            }
+        }
+    }
+
+    async fn next_input(&mut self, quit: &CancellationToken) -> Result<Input, EngineFailedError> {
+        let deadline = self.session.deadline();
+        let (report, info) = match &mut self.search {
+            Some(search) => (Some(&mut search.report), Some(&mut search.info)),
+            None => (None, None),
+        };
+        Ok(tokio::select! {
+            // The server's word first: it may make the search's answer worthless.
+            biased;
+            arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| Arrived {
+                at: Instant::now(),
+                event: Event::Lost(LostReason::Disconnected),
+            })),
+            report = reported(report) => Input::Found(self.found(report)?),
+            thought = thought(info) => Input::Thought(thought),
+            () = at(deadline) => Input::Tick,
+            () = quit.cancelled(), if !self.has_quit => {
+                self.has_quit = true;
+                Input::Quit
+            }
+        })
+    }
+
+    /// Takes in the end of the running search.
+    fn found(&mut self, report: Option<Report>) -> Result<Found, EngineFailedError> {
+        let id = self.search.take().map(|search| search.id);
+        let report = report.filter(|report| Some(report.id) == id).ok_or(EngineFailedError)?;
+        Ok(Found { best: report.best, thought: thought_of(&report.info) })
+    }
+
+    /// Hands one input to the session and carries out its answer.
+    async fn step(&mut self, input: Input) -> Option<Ending> {
+        let was_known = self.session.players().is_some();
+        let mut ending = None;
+        for action in self.session.handle(input, Instant::now()) {
+            match action {
+                Action::Send(command) => self.send(command).await,
+                Action::Search(request) => self.start_search(*request),
+                Action::StopSearch => self.stop_search().await,
+                Action::Alert(trouble) if trouble.is_fatal() => error!("{trouble}"),
+                Action::Alert(trouble) => warn!("{trouble}"),
+                Action::Finish(end) => ending = Some(end),
+            }
+        }
+        let snapshot = self.session.snapshot();
+        if !was_known && self.session.players().is_some() {
+            log_start(&snapshot);
+        }
+        self.snapshots.send_replace(snapshot);
+        ending
+    }
+
+    async fn send(&mut self, command: Command) {
+        debug!(?command, "command");
+        if self.link.commands.send(command).await.is_err() {
+            // The adapter ended. Its last event, or the end of its channel, follows.
+            debug!("the adapter takes no more commands");
+        }
+    }
+
+    fn start_search(&mut self, request: SearchRequest) {
+        let (report_sender, report) = oneshot::channel();
+        let (info_sender, info) = watch::channel(None);
+        let mut report_sender = Some(report_sender);
+        let listener = move |update| match update {
+            Update::Info(info) => {
+                info_sender.send_replace(Some(info));
+            }
+            Update::Report(report) => {
+                if let Some(sender) = report_sender.take() {
+                    // Nobody listens any more when the search was stopped and given up.
+                    let _ = sender.send(report);
+                }
+            }
+        };
+        let id = self.engine.search(request.history, request.limits, Box::new(listener));
+        self.search = Some(RunningSearch { id, report, info });
+    }
+
+    /// Stops the running search, if there is one, and waits for its report, which is dropped.
+    async fn stop_search(&mut self) {
+        let Some(RunningSearch { id, report, .. }) = self.search.take() else { return };
+        self.engine.stop();
+        match timeout(STOP_LIMIT, report).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => error!(?id, "the engine dropped a search without a report"),
+            Err(_) => error!(?id, limit_s = STOP_LIMIT.as_secs(), "the engine does not stop"),
+        }
+    }
+}
+
+/// The report of the running search, `None` if the engine dropped it; waits for ever if no search
+/// runs. Cancel-safe.
+async fn reported(report: Option<&mut oneshot::Receiver<Report>>) -> Option<Report> {
+    match report {
+        Some(report) => report.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// The next progress of the running search; waits for ever if there is none. Cancel-safe.
+async fn thought(info: Option<&mut watch::Receiver<Option<search::Info>>>) -> Thought {
+    if let Some(info) = info {
+        while info.changed().await.is_ok() {
+            if let Some(info) = info.borrow_and_update().as_ref() {
+                return thought_of(info);
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+fn thought_of(info: &search::Info) -> Thought {
+    Thought {
+        depth: info.depth,
+        evaluation: Evaluation {
+            centipawns: info.score.centipawns(),
+            mate_in: info.score.mate_in(),
+        },
+        nodes: info.nodes,
+        nps: info.nps(),
+        pv: info.pv.clone(),
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn log_start(snapshot: &Snapshot) {
+    let opponent = snapshot.opponent().map_or("?", |player| player.name.as_str());
+    let rating = snapshot.opponent().and_then(|player| player.rating);
+    let color = snapshot.our_color.map(|color| color.to_string()).unwrap_or_default();
+    info!(opponent, rating, color, rated = snapshot.rated, plies = snapshot.plies, "playing");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        game::{GameFull, GameResult, GameState, Options, Phase, Player, Status, TimeControl},
+        rules::Color,
+    };
+
+    /// A driver that plays White in memory, with both ends of its link.
+    struct Table {
+        events: mpsc::Sender<Arrived>,
+        commands: mpsc::Receiver<Command>,
+        snapshots: watch::Receiver<Snapshot>,
+        quit: CancellationToken,
+        end: tokio::task::JoinSet<Result<Ending, EngineFailedError>>,
+    }
+
+    impl Table {
+        fn new(options: Options) -> Self {
+            let session = Session::new("abcd1234".parse().unwrap(), options);
+            let (events, event_receiver) = mpsc::channel(8);
+            let (command_sender, commands) = mpsc::channel(8);
+            let (snapshot_sender, snapshots) = watch::channel(session.snapshot());
+            let link = Link { events: event_receiver, commands: command_sender };
+            let engine = Arc::new(Engine::new(search::Options::default()));
+            let quit = CancellationToken::new();
+            let mut end = tokio::task::JoinSet::new();
+            end.spawn(run(session, engine, link, snapshot_sender, quit.clone()));
+            Self { events, commands, snapshots, quit, end }
+        }
+
+        async fn event(&self, event: Event) {
+            self.events.send(Arrived { at: Instant::now(), event }).await.unwrap();
+        }
+
+        async fn full(&self, moves: &str) {
+            let full = GameFull {
+                our_color: Color::White,
+                players: [Player::default(), Player::default()],
+                initial_fen: None,
+                time_control: TimeControl::Unlimited,
+                rated: false,
+                is_abortable: true,
+                state: state(moves),
+            };
+            self.event(Event::Full(Box::new(full))).await;
+        }
+
+        async fn command(&mut self) -> Command {
+            let command = timeout(Duration::from_secs(10), self.commands.recv());
+            command.await.expect("a command in time").expect("a driver")
+        }
+
+        async fn end(mut self) -> Ending {
+            self.end.join_next().await.unwrap().unwrap().unwrap()
+        }
+    }
+
+    fn state(moves: &str) -> GameState {
+        GameState {
+            moves: moves.split_whitespace().map(str::to_owned).collect(),
+            remaining: [Duration::from_mins(10); 2],
+            increment: [Duration::ZERO; 2],
+            status: Status::Running,
+            winner: None,
+            draw_offer: [false; 2],
+            expiration: None,
+        }
+    }
+
+    fn ply_of(command: &Command) -> usize {
+        let Command::Play { ply, .. } = command else { panic!("{command:?}") };
+        *ply
+    }
+
+    #[tokio::test]
+    async fn the_engine_answers_each_turn() {
+        let mut table = Table::new(Options { nodes: Some(100), ..Options::default() });
+        table.full("").await;
+        assert_eq!(ply_of(&table.command().await), 0);
+        table.event(Event::State(state("e2e4 e7e5"))).await;
+        assert_eq!(ply_of(&table.command().await), 2);
+        assert!(table.snapshots.borrow().thought.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_search_of_a_position_that_is_gone_says_nothing() {
+        let untimed_move_time = Duration::from_millis(300);
+        let mut table = Table::new(Options { untimed_move_time, ..Options::default() });
+        table.full("e2e4 e7e5").await;
+        // The opponent takes the move back, and plays another one after a while.
+        table.event(Event::State(state("e2e4"))).await;
+        tokio::time::sleep(2 * untimed_move_time).await;
+        assert!(table.commands.try_recv().is_err());
+        table.event(Event::State(state("e2e4 f7f6"))).await;
+        let Command::Play { ply: 2, mv, .. } = table.command().await else { panic!() };
+        let mut history = crate::rules::History::default();
+        history.play_uci("e2e4").unwrap();
+        history.play_uci("f7f6").unwrap();
+        assert!(history.position().is_legal(mv));
+    }
+
+    #[tokio::test]
+    async fn quitting_stops_the_search_and_awaits_the_end() {
+        let mut table = Table::new(Options::default());
+        table.full("e2e4 e7e5").await;
+        table.snapshots.wait_for(|snapshot| snapshot.phase == Phase::OurTurn).await.unwrap();
+        table.quit.cancel();
+        assert_eq!(table.command().await, Command::Resign);
+        let status = Status::Over(crate::game::EndReason::Resign);
+        let winner = Some(Color::Black);
+        table.event(Event::State(GameState { status, winner, ..state("e2e4 e7e5") })).await;
+        assert_eq!(table.end().await.result, GameResult::Lost);
+    }
+
+    #[tokio::test]
+    async fn an_adapter_that_ends_ends_the_game() {
+        let mut table = Table::new(Options::default());
+        let (closed, _) = mpsc::channel(1);
+        table.events = closed;
+        assert_eq!(table.end().await.result, GameResult::Unknown);
+    }
+}

@@ -1,0 +1,27 @@
+//! One game from our side: events in, actions out.
+//!
+//! [`Session`] is the pure core: it is told what the server says, what the search finds and what
+//! time it is, and answers with [`Action`]s. It does no I/O and cannot block, so every rule about
+//! turns, clocks, offers and endings is tested without a socket. [`driver`] is the thin shell that
+//! connects a session to an engine and to a platform's adapter.
+//!
+//! Nothing here knows how a server writes its messages: that is `platform`'s job.
+
+mod action;
+mod clock;
+mod decision;
+pub mod driver;
+mod event;
+mod record;
+mod session;
+mod snapshot;
+
+pub use action::{Action, Command, Ending, GameResult, SearchRequest, Trouble};
+pub use clock::{Clock, RoundTrip};
+pub use decision::{DrawOptions, Evaluation, Options, ResignOptions};
+pub use event::{
+    Arrived, EndReason, Event, Expiration, GameFull, GameId, GameState, InvalidGameIdError,
+    LostReason, Player, Status, TimeControl,
+};
+pub use session::{Found, Input, Session, Thought};
+pub use snapshot::{LiveGames, Phase, Snapshot};

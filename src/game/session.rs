@@ -1,0 +1,560 @@
+//! The pure core of a game: what the server, the search and the time say, and what we do about it.
+//!
+//! The server's full move list is the only truth. Every line is compared with it, so that lists
+//! that repeat, grow, shrink or contradict what we knew all end in the same way: a position, and
+//! the question whose turn it is.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    game::{
+        Action, Arrived, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull, GameId,
+        GameResult, GameState, Options, Phase, Player, RoundTrip, SearchRequest, Snapshot, Status,
+        TimeControl, Trouble,
+        clock::first_move_time,
+        decision::Outlook,
+        record::{IllegalInList, Record},
+    },
+    rules::{Color, History, Move, MoveList, Position},
+    search::Limits,
+};
+
+/// How long a refused move waits for the stream to explain the refusal.
+const DISPUTE_WAIT: Duration = Duration::from_millis(500);
+/// How long the server may take to declare an end that our rules see.
+const DOUBT_WAIT: Duration = Duration::from_secs(1);
+/// Least time between two claims of victory.
+const CLAIM_PAUSE: Duration = Duration::from_secs(4);
+/// A game that is not of a tournament can be aborted before so many plies.
+const ABORTABLE_PLIES: usize = 2;
+/// The server ignores a draw offer within so many plies of the last one.
+const OFFER_PAUSE_PLIES: usize = 21;
+
+/// What a session is told.
+#[derive(Debug)]
+pub enum Input {
+    /// The server said something.
+    Server(Arrived),
+    /// The running search reports progress.
+    Thought(Thought),
+    /// The running search ended.
+    Found(Found),
+    /// Time passed; due when [`Session::deadline`] is reached.
+    Tick,
+    /// Leave the game: abort it if it has hardly begun, else resign.
+    Quit,
+}
+
+/// Progress of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thought {
+    /// Plies looked ahead.
+    pub depth: u32,
+    /// From our side.
+    pub evaluation: Evaluation,
+    /// Nodes visited.
+    pub nodes: u64,
+    /// Nodes visited in a second.
+    pub nps: u64,
+    /// The line that it expects.
+    pub pv: Vec<Move>,
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The move to play; `None`: the search has none.
+    pub best: Option<Move>,
+    /// What the search thinks of the position.
+    pub thought: Thought,
+}
+
+/// One game. See the module documentation.
+#[derive(Debug)]
+pub struct Session {
+    id: GameId,
+    options: Options,
+    game: Option<Record>,
+    step: Step,
+    outlook: Outlook,
+    round_trip: RoundTrip,
+    thought: Option<Thought>,
+    /// The length of a move list that broke the rules and made us ask for a fresh one.
+    broken_length: Option<usize>,
+    /// The move that the server refused in the present position.
+    refused: Option<Move>,
+    has_answered_offer: bool,
+    last_offer_ply: Option<usize>,
+    claim_at: Option<Instant>,
+    last_claim: Option<Instant>,
+    abort_at: Option<Instant>,
+    is_quitting: bool,
+}
+
+/// What is being done about the present position.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    /// Waiting for the whole game: at the start, and after asking to reopen the stream.
+    AwaitingFull,
+    /// Nothing: the opponent's turn, or no legal move.
+    Idle,
+    /// Our turn, but by our rules the game is over: the server gets a moment to say so.
+    Doubting { until: Instant },
+    /// Our turn, a search runs.
+    Searching,
+    /// Our turn, the move is on its way.
+    Sent { mv: Move, at: Instant },
+    /// Our turn, the server refused the move: the stream gets a moment to say why.
+    Disputed { mv: Move, until: Instant },
+    /// Resigned or aborted; an end is awaited.
+    Leaving { by_abort: bool },
+    /// Over.
+    Finished(Ending),
+}
+
+impl Session {
+    /// A session for this game that waits for the server's first line.
+    pub fn new(id: GameId, options: Options) -> Self {
+        Self {
+            id,
+            options,
+            game: None,
+            step: Step::AwaitingFull,
+            outlook: Outlook::default(),
+            round_trip: RoundTrip::default(),
+            thought: None,
+            broken_length: None,
+            refused: None,
+            has_answered_offer: false,
+            last_offer_ply: None,
+            claim_at: None,
+            last_claim: None,
+            abort_at: None,
+            is_quitting: false,
+        }
+    }
+
+    /// Which game this is.
+    pub fn id(&self) -> &GameId {
+        &self.id
+    }
+
+    /// Takes in what happened and answers with what to do, in order. After
+    /// [`Action::Finish`] nothing more is answered.
+    pub fn handle(&mut self, input: Input, now: Instant) -> Vec<Action> {
+        let mut out = Vec::new();
+        if matches!(self.step, Step::Finished(_)) {
+            return out;
+        }
+        match input {
+            Input::Server(Arrived { at, event }) => self.on_event(event, at, now, &mut out),
+            Input::Thought(thought) => self.thought = Some(thought),
+            Input::Found(found) => self.on_found(found, now, &mut out),
+            Input::Tick => {}
+            Input::Quit => {
+                self.is_quitting = true;
+                self.leave(&mut out);
+            }
+        }
+        self.run_timers(now, &mut out);
+        out
+    }
+
+    /// When the session wants an [`Input::Tick`] at the latest.
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.step {
+            Step::Doubting { until } | Step::Disputed { until, .. } => Some(until),
+            Step::Idle if self.is_their_turn() => {
+                self.abort_at.into_iter().chain(self.claim_at).min()
+            }
+            _ => None,
+        }
+    }
+
+    /// The game as a viewer sees it.
+    pub fn snapshot(&self) -> Snapshot {
+        let game = self.game.as_ref();
+        let position = game.map(|game| game.history.position());
+        Snapshot {
+            id: self.id.clone(),
+            our_color: game.map(|game| game.full.our_color),
+            players: game.map(|game| game.full.players.clone()).unwrap_or_default(),
+            rated: game.is_some_and(|game| game.full.rated),
+            fen: position.map_or_else(|| Position::initial().fen(), Position::fen),
+            last_move: game.and_then(|game| game.history.moves().last().copied()),
+            plies: game.map_or(0, Record::ply),
+            clock: game.map(|game| game.clock),
+            running: self.running_clock(),
+            thought: self.thought.clone(),
+            phase: match &self.step {
+                Step::AwaitingFull => Phase::Connecting,
+                Step::Idle if self.is_their_turn() => Phase::TheirTurn,
+                Step::Leaving { .. } => Phase::Leaving,
+                Step::Finished(ending) => Phase::Over(ending.clone()),
+                _ => Phase::OurTurn,
+            },
+        }
+    }
+
+    /// Both players, White first, once the server's first line told them.
+    pub fn players(&self) -> Option<&[Player; 2]> {
+        self.game.as_ref().map(|game| &game.full.players)
+    }
+
+    fn on_event(&mut self, event: Event, arrived: Instant, now: Instant, out: &mut Vec<Action>) {
+        match event {
+            Event::Full(full) => self.on_full(*full, arrived, now, out),
+            Event::State(state) => self.on_state(state, arrived, now, out),
+            Event::OpponentGone(claim_in) => {
+                let earliest = self.last_claim.map(|last| last + CLAIM_PAUSE);
+                self.claim_at = claim_in
+                    .map(|wait| arrived + wait)
+                    .max(earliest.filter(|_| claim_in.is_some()));
+            }
+            Event::MoveRefused { ply } => self.on_refused(ply, now, out),
+            Event::Lost(reason) => self.finish(EndReason::Lost(reason), None, out),
+        }
+    }
+
+    fn on_full(&mut self, full: GameFull, arrived: Instant, now: Instant, out: &mut Vec<Action>) {
+        let state = full.state.clone();
+        let start = match full.initial_fen.as_deref().map(Position::from_fen) {
+            None => Position::initial(),
+            Some(Ok(start)) => start,
+            Some(Err(error)) => {
+                let fen = full.initial_fen.unwrap_or_default();
+                out.push(Action::Alert(Trouble::StartPosition { fen, cause: error.to_string() }));
+                let is_young = full.is_abortable && state.moves.len() < ABORTABLE_PLIES;
+                return self.leave_by(if is_young { Command::Abort } else { Command::Resign }, out);
+            }
+        };
+        match &mut self.game {
+            Some(game) if game.start == start && game.full.our_color == full.our_color => {
+                // The known moves belong to the history, which is compared with the list below.
+                let known = std::mem::replace(&mut game.full, full).state;
+                game.full.state = known;
+            }
+            game => {
+                *game = Some(Record::new(full, start, arrived));
+                self.stop_search(out);
+                self.step = Step::AwaitingFull;
+            }
+        }
+        if self.step == Step::AwaitingFull {
+            self.step = Step::Idle;
+        }
+        self.on_state(state, arrived, now, out);
+        if self.is_quitting {
+            self.leave(out);
+        }
+    }
+
+    /// Takes in a state of the game: position first, then the end, offers, and our turn.
+    fn on_state(
+        &mut self,
+        state: GameState,
+        arrived: Instant,
+        now: Instant,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(game) = &mut self.game else { return };
+        if let Status::Over(reason) = state.status.clone() {
+            // The result stands even if the list is beyond us.
+            if let Ok(history) = game.replay(&state.moves) {
+                game.history = history;
+            }
+            game.clock = Clock::new(&state, arrived);
+            return self.finish(reason, state.winner, out);
+        }
+        match &mut self.step {
+            Step::AwaitingFull => return,
+            Step::Leaving { by_abort } => {
+                // The opponent may have moved before our wish to abort arrived.
+                if *by_abort && state.moves.len() >= ABORTABLE_PLIES {
+                    *by_abort = false;
+                    out.push(Action::Send(Command::Resign));
+                }
+                return;
+            }
+            _ => {}
+        }
+        let history = match game.replay(&state.moves) {
+            Ok(history) => history,
+            Err(illegal) => return self.on_illegal_list(&illegal, &state, out),
+        };
+        let before = std::mem::replace(&mut game.history, history);
+        game.clock = Clock::new(&state, arrived);
+        if self.broken_length.is_some_and(|length| state.moves.len() > length) {
+            self.broken_length = None;
+        }
+        self.on_position(&before, arrived, now, out);
+        self.answer_offer(&state, out);
+        if let Some(game) = &mut self.game {
+            game.full.state = state;
+        }
+        self.decide(now, out);
+    }
+
+    /// Puts the work on the old position aside if the new list is another one.
+    fn on_position(
+        &mut self,
+        before: &History,
+        arrived: Instant,
+        now: Instant,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(game) = &self.game else { return };
+        // Without a clock an opponent may take days for a first move.
+        let has_clock = matches!(game.full.time_control, TimeControl::Clock { .. });
+        let is_new = game.history.moves() != before.moves();
+        let is_their_turn = self.is_their_turn();
+        if is_new {
+            if let Step::Sent { mv, at } = self.step
+                && game.history.moves().get(before.moves().len()) == Some(&mv)
+            {
+                self.round_trip.learn(arrived.saturating_duration_since(at));
+            }
+            if !is_their_turn {
+                // A move of theirs also says that they are back.
+                self.claim_at = None;
+            }
+            self.refused = None;
+            self.stop_search(out);
+            self.step = Step::Idle;
+        }
+        if !(has_clock && is_their_turn && self.is_abortable()) {
+            self.abort_at = None;
+        } else if is_new || self.abort_at.is_none() {
+            self.abort_at = Some(now + self.options.abort_patience);
+        }
+    }
+
+    /// If it is our turn and nothing is being done about it yet, does something about it.
+    fn decide(&mut self, now: Instant, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        if self.step != Step::Idle || self.is_their_turn() || game.candidates(None).is_empty() {
+            return;
+        }
+        if game.history.outcome().is_some() {
+            self.step = Step::Doubting { until: now + DOUBT_WAIT };
+        } else {
+            self.think(now, out);
+        }
+    }
+
+    /// Searches the present position, or plays the only move at once.
+    fn think(&mut self, now: Instant, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        let candidates = game.candidates(self.refused);
+        if let [only] = candidates[..] {
+            return self.play(only, now, out);
+        }
+        let limits = self.limits(game, &candidates, now);
+        let request = SearchRequest { history: game.history.clone(), limits };
+        out.push(Action::Search(Box::new(request)));
+        self.thought = None;
+        self.step = Step::Searching;
+    }
+
+    fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
+        let is_first = game.ply() < 2;
+        let mut limits = Limits {
+            nodes: self.options.nodes,
+            overhead: self.round_trip.overhead(self.options.move_overhead),
+            started: Some(now),
+            ..Limits::default()
+        };
+        if self.refused.is_some() {
+            limits.search_moves = candidates.to_vec();
+        }
+        let us = game.full.our_color;
+        match game.full.time_control {
+            control if is_first => {
+                let expiration = game.full.state.expiration;
+                limits.move_time = Some(first_move_time(&self.options, control, expiration));
+            }
+            TimeControl::Clock { .. } => {
+                limits.clock = Some(game.clock.limit(us));
+                limits.started = Some(game.clock.read_at);
+            }
+            TimeControl::Correspondence { .. } | TimeControl::Unlimited => {
+                let left = game.clock.remaining[us.index()] / 2;
+                limits.move_time = Some(self.options.untimed_move_time.min(left));
+            }
+        }
+        limits
+    }
+
+    fn on_found(&mut self, found: Found, now: Instant, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        if self.step != Step::Searching {
+            return;
+        }
+        // The search is over by itself: nothing is left to stop.
+        self.step = Step::Idle;
+        self.outlook.learn(found.thought.evaluation, &self.options);
+        self.thought = Some(found.thought);
+        let candidates = game.candidates(self.refused);
+        let playable = found.best.filter(|best| candidates.contains(best));
+        let Some(mv) = playable.or(candidates.first().copied()) else { return };
+        if playable.is_none() {
+            out.push(Action::Alert(Trouble::NoBestMove { said: found.best, instead: mv }));
+        }
+        if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
+            return self.leave_by(Command::Resign, out);
+        }
+        self.play(mv, now, out);
+    }
+
+    fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        let ply = game.ply();
+        // Offering against an open offer accepts it.
+        let accepts = game.full.state.draw_offer[(!game.full.our_color).index()]
+            && self.outlook.accepts_draw(ply, &self.options.draw);
+        let may_offer = self.last_offer_ply.is_none_or(|last| ply >= last + OFFER_PAUSE_PLIES)
+            && self.outlook.offers_draw(ply, &self.options.draw);
+        if may_offer {
+            self.last_offer_ply = Some(ply);
+        }
+        out.push(Action::Send(Command::Play { ply, mv, offer_draw: accepts || may_offer }));
+        self.step = Step::Sent { mv, at: now };
+    }
+
+    fn answer_offer(&mut self, state: &GameState, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        if !state.draw_offer[(!game.full.our_color).index()] {
+            self.has_answered_offer = false;
+        } else if !self.has_answered_offer
+            && self.outlook.accepts_draw(game.ply(), &self.options.draw)
+        {
+            self.has_answered_offer = true;
+            out.push(Action::Send(Command::AcceptDraw));
+        }
+    }
+
+    fn on_refused(&mut self, ply: usize, now: Instant, out: &mut Vec<Action>) {
+        let Some(game) = &self.game else { return };
+        let Step::Sent { mv, .. } = self.step else { return };
+        if game.ply() != ply {
+            return;
+        }
+        if self.refused.is_some() {
+            let (start_fen, moves) = (game.start.fen(), game.full.state.moves.join(" "));
+            let uci = mv.to_string();
+            out.push(Action::Alert(Trouble::MoveRefusedAgain { uci, ply, start_fen, moves }));
+            return self.leave(out);
+        }
+        self.refused = Some(mv);
+        self.step = Step::Disputed { mv, until: now + DISPUTE_WAIT };
+    }
+
+    fn on_illegal_list(
+        &mut self,
+        illegal: &IllegalInList,
+        state: &GameState,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(game) = &self.game else { return };
+        let (ply, uci) = (illegal.ply, illegal.uci.clone());
+        if self.broken_length.is_some() {
+            let (start_fen, moves) = (game.start.fen(), state.moves.join(" "));
+            out.push(Action::Alert(Trouble::IllegalMoveAgain { uci, ply, start_fen, moves }));
+            return self.leave(out);
+        }
+        self.broken_length = Some(state.moves.len());
+        out.push(Action::Alert(Trouble::IllegalMove { uci, ply }));
+        self.reopen(out);
+    }
+
+    fn reopen(&mut self, out: &mut Vec<Action>) {
+        self.stop_search(out);
+        self.step = Step::AwaitingFull;
+        out.push(Action::Send(Command::Reopen));
+    }
+
+    fn run_timers(&mut self, now: Instant, out: &mut Vec<Action>) {
+        match self.step {
+            Step::Doubting { until } if until <= now => {
+                if let Some(outcome) = self.game.as_ref().and_then(|game| game.history.outcome()) {
+                    let outcome = format!("{outcome:?}");
+                    out.push(Action::Alert(Trouble::PlayingOn { outcome }));
+                }
+                self.think(now, out);
+            }
+            Step::Disputed { mv, until } if until <= now => {
+                let ply = self.game.as_ref().map_or(0, Record::ply);
+                out.push(Action::Alert(Trouble::MoveRefused { uci: mv.to_string(), ply }));
+                self.reopen(out);
+            }
+            Step::Idle if self.is_their_turn() => {
+                if self.abort_at.is_some_and(|at| at <= now) {
+                    self.abort_at = Some(now + self.options.abort_patience);
+                    out.push(Action::Send(Command::Abort));
+                }
+                if self.claim_at.is_some_and(|at| at <= now) {
+                    self.claim_at = None;
+                    self.last_claim = Some(now);
+                    out.push(Action::Send(Command::ClaimVictory));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives the game up; before the server's first line, as soon as that comes.
+    fn leave(&mut self, out: &mut Vec<Action>) {
+        if self.game.is_none() || matches!(self.step, Step::Leaving { .. } | Step::Finished(_)) {
+            return;
+        }
+        self.leave_by(if self.is_abortable() { Command::Abort } else { Command::Resign }, out);
+    }
+
+    fn leave_by(&mut self, command: Command, out: &mut Vec<Action>) {
+        self.stop_search(out);
+        self.step = Step::Leaving { by_abort: command == Command::Abort };
+        out.push(Action::Send(command));
+    }
+
+    fn stop_search(&mut self, out: &mut Vec<Action>) {
+        if self.step == Step::Searching {
+            out.push(Action::StopSearch);
+        }
+    }
+
+    fn finish(&mut self, reason: EndReason, winner: Option<Color>, out: &mut Vec<Action>) {
+        self.stop_search(out);
+        let us = self.game.as_ref().map(|game| game.full.our_color);
+        let result = match (&reason, winner) {
+            (EndReason::Lost(_), _) => GameResult::Unknown,
+            (_, Some(winner)) if us == Some(winner) => GameResult::Won,
+            (_, Some(_)) => GameResult::Lost,
+            (EndReason::Aborted, None) => GameResult::Aborted,
+            (_, None) => GameResult::Drawn,
+        };
+        let plies = self.game.as_ref().map_or(0, Record::ply);
+        let ending = Ending { reason, winner, result, plies };
+        self.step = Step::Finished(ending.clone());
+        out.push(Action::Finish(ending));
+    }
+
+    fn is_their_turn(&self) -> bool {
+        self.game.as_ref().is_some_and(|game| game.history.position().turn() != game.full.our_color)
+    }
+
+    fn is_abortable(&self) -> bool {
+        self.game
+            .as_ref()
+            .is_some_and(|game| game.full.is_abortable && game.ply() < ABORTABLE_PLIES)
+    }
+
+    /// The side whose clock runs: none before both have moved, and none after the end.
+    fn running_clock(&self) -> Option<Color> {
+        let game = self.game.as_ref()?;
+        let is_over = matches!(self.step, Step::Finished(_));
+        (game.ply() >= 2 && !is_over).then(|| game.history.position().turn())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,411 @@
+//! One game on lichess: follows its stream and carries out a session's commands.
+//!
+//! The stream is opened again whenever it fails while the game goes on. A move is sent until it
+//! has arrived, and never again once it has. Whether it has is told by the stream alone: an answer
+//! can get lost, and so can the move.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::{
+    sync::mpsc,
+    time::{sleep, sleep_until, timeout},
+};
+use tracing::{debug, info, warn};
+
+use crate::{
+    game::{Arrived, Command, Event, GameId, LostReason, Status},
+    platform::{
+        backoff::Backoff,
+        lichess::{
+            ApiError, Client, Retry,
+            model::{self, GameLine},
+            pending::{MoveFate, PendingMove},
+            stream::{Line, LineStream, StreamEnd},
+        },
+    },
+};
+
+/// Waits between tries to open the stream: our clock runs, and after 40 s without us the opponent
+/// may claim the game. The first try after a healthy stream is made at once.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// A stream that lived for so long was healthy.
+const HEALTHY_AGE: Duration = Duration::from_secs(5);
+/// Events held back for a session that is slow to take them, before the stream is left unread.
+const MAX_OUTBOX: usize = 64;
+/// How long an ended game waits for the answers to its last requests, so that their connections
+/// can be used again.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// How often a command that is no move is tried.
+const COMMAND_TRIES: u32 = 3;
+
+/// Follows a game until it ends, is lost, or nobody listens any more.
+///
+/// Both channels are bounded. `events` may fill up, then lines wait here in order; `commands` is
+/// always drained.
+pub async fn run(
+    client: &Client,
+    account: &str,
+    game: &GameId,
+    events: mpsc::Sender<Arrived>,
+    commands: mpsc::Receiver<Command>,
+) {
+    let adapter = Adapter {
+        client,
+        account,
+        game,
+        stream: Stream::opening(client, game),
+        backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
+        outbox: VecDeque::new(),
+        events,
+        commands,
+        requests: FuturesUnordered::new(),
+        pending: None,
+        tries: 0,
+        is_over: false,
+    };
+    adapter.run().await;
+}
+
+struct Adapter<'a> {
+    client: &'a Client,
+    account: &'a str,
+    game: &'a GameId,
+    stream: Stream<'a>,
+    backoff: Backoff,
+    /// Events that the channel had no room for.
+    outbox: VecDeque<Arrived>,
+    events: mpsc::Sender<Arrived>,
+    commands: mpsc::Receiver<Command>,
+    requests: FuturesUnordered<BoxFuture<'a, Answer>>,
+    /// Our move, until the stream shows it.
+    pending: Option<PendingMove>,
+    /// How many times a move was sent, which gives each try its number.
+    tries: u64,
+    is_over: bool,
+}
+
+/// The game's stream in its three stages.
+enum Stream<'a> {
+    Waiting { until: Instant },
+    Opening(BoxFuture<'a, Result<LineStream, ApiError>>),
+    Open(OpenStream),
+}
+
+struct OpenStream {
+    lines: Box<LineStream>,
+    opened: Instant,
+    has_full: bool,
+}
+
+/// What comes of a stream.
+enum News {
+    WaitOver,
+    Opened(Result<LineStream, ApiError>),
+    Line(Line),
+    End(StreamEnd),
+}
+
+/// What comes of a request.
+enum Answer {
+    Move { try_number: u64, result: Result<(), ApiError> },
+    Command { command: Command, result: Result<(), ApiError> },
+}
+
+/// One thing that the adapter waits for.
+enum Wake {
+    News(News),
+    Command(Option<Command>),
+    Answer(Answer),
+    Room(bool),
+    MoveDue,
+}
+
+impl<'a> Stream<'a> {
+    fn opening(client: &'a Client, game: &'a GameId) -> Self {
+        Self::Opening(client.open_game_stream(game).boxed())
+    }
+
+    /// Cancel-safe: what is half-done stays in the stage.
+    async fn next(&mut self) -> News {
+        match self {
+            Self::Waiting { until } => {
+                sleep_until((*until).into()).await;
+                News::WaitOver
+            }
+            Self::Opening(opening) => News::Opened(opening.await),
+            Self::Open(open) => match open.lines.next_line().await {
+                Ok(line) => News::Line(line),
+                Err(end) => News::End(end),
+            },
+        }
+    }
+}
+
+impl Adapter<'_> {
+    async fn run(mut self) {
+        while !(self.is_over && self.outbox.is_empty()) {
+            match self.wake().await {
+                Wake::News(news) => self.on_news(news),
+                Wake::Command(Some(command)) => self.on_command(command),
+                Wake::Answer(answer) => self.on_answer(answer),
+                Wake::Room(true) => {}
+                Wake::MoveDue => self.on_move_due(),
+                // The driver is gone.
+                Wake::Command(None) | Wake::Room(false) => return,
+            }
+        }
+        let last_answers = async { while self.requests.next().await.is_some() {} };
+        if timeout(FAREWELL, last_answers).await.is_err() {
+            debug!("left without the last answers");
+        }
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let has_room = self.outbox.len() < MAX_OUTBOX && !self.is_over;
+        let move_due = self.pending.as_ref().and_then(PendingMove::due);
+        tokio::select! {
+            news = self.stream.next(), if has_room => Wake::News(news),
+            command = self.commands.recv(), if !self.is_over => Wake::Command(command),
+            Some(answer) = self.requests.next() => Wake::Answer(answer),
+            permit = self.events.reserve(), if !self.outbox.is_empty() => match permit {
+                Ok(permit) => {
+                    if let Some(arrived) = self.outbox.pop_front() {
+                        permit.send(arrived);
+                    }
+                    Wake::Room(true)
+                }
+                Err(_) => Wake::Room(false),
+            },
+            () = at(move_due) => Wake::MoveDue,
+        }
+    }
+
+    fn on_news(&mut self, news: News) {
+        match news {
+            News::WaitOver => self.open(),
+            News::Opened(Ok(lines)) => {
+                let opened = Instant::now();
+                self.stream =
+                    Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
+            }
+            News::Opened(Err(error)) => self.on_open_failed(&error),
+            News::Line(line) => self.on_line(&line),
+            News::End(end) => {
+                info!(%end, "game stream lost");
+                self.open_again();
+            }
+        }
+    }
+
+    fn open(&mut self) {
+        // The old one goes first: two of the same agent would close each other.
+        self.stream = Stream::Waiting { until: Instant::now() };
+        self.stream = Stream::opening(self.client, self.game);
+    }
+
+    /// Opens the stream again: at once if it was healthy, else after a wait.
+    fn open_again(&mut self) {
+        let is_healthy = match &self.stream {
+            Stream::Open(open) => open.has_full && open.opened.elapsed() >= HEALTHY_AGE,
+            _ => false,
+        };
+        if is_healthy {
+            self.backoff.reset();
+            self.open();
+        } else {
+            let until = Instant::now() + self.backoff.next_wait();
+            self.stream = Stream::Waiting { until };
+        }
+    }
+
+    fn on_open_failed(&mut self, error: &ApiError) {
+        match error.status() {
+            Some(404) => return self.lose(LostReason::NotFound, error),
+            Some(400 | 401 | 403) => return self.lose(LostReason::Refused, error),
+            _ => {}
+        }
+        let wait = match error.retry() {
+            Retry::After(least) => self.backoff.next_wait_at_least(least),
+            Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
+        };
+        warn!(%error, wait_ms = wait.as_millis(), "cannot open the game stream");
+        self.stream = Stream::Waiting { until: Instant::now() + wait };
+    }
+
+    fn lose(&mut self, reason: LostReason, error: &ApiError) {
+        warn!(%error, "the game cannot be followed");
+        self.emit(Arrived { at: Instant::now(), event: Event::Lost(reason) });
+        self.is_over = true;
+    }
+
+    fn on_line(&mut self, line: &Line) {
+        let Some(decoded) = line.text.as_deref().and_then(decode) else {
+            // It may have been the opponent's move: only a fresh gameFull can tell.
+            return self.open_again();
+        };
+        let Some(event) = decoded.into_event(self.account) else { return };
+        match &event {
+            Event::Full(full) => {
+                if let Stream::Open(open) = &mut self.stream {
+                    open.has_full = true;
+                }
+                self.on_moves(full.state.moves.len(), true);
+                self.is_over = full.state.status != Status::Running;
+            }
+            Event::State(state) => {
+                if matches!(&self.stream, Stream::Open(open) if !open.has_full) {
+                    warn!("a game stream began without the whole game");
+                    return self.open_again();
+                }
+                self.on_moves(state.moves.len(), false);
+                self.is_over = state.status != Status::Running;
+            }
+            Event::Lost(reason) => {
+                warn!(%reason, "the game cannot be followed");
+                self.is_over = true;
+            }
+            Event::OpponentGone(_) | Event::MoveRefused { .. } => {}
+        }
+        self.emit(Arrived { at: line.at, event });
+    }
+
+    /// Learns from the stream whether our move has arrived.
+    fn on_moves(&mut self, count: usize, is_full: bool) {
+        let Some(pending) = &mut self.pending else { return };
+        match pending.on_moves(count, is_full) {
+            MoveFate::Open => {}
+            MoveFate::Settled => self.pending = None,
+            MoveFate::Missing => {
+                info!(ply = count, "our move is missing from the game, sending it again");
+                self.send_move();
+            }
+        }
+    }
+
+    fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Play { ply, mv, offer_draw } => {
+                self.pending = Some(PendingMove::new(ply, mv, offer_draw));
+                self.send_move();
+            }
+            Command::Reopen => self.look_again(),
+            command => {
+                let request = carry_out(self.client, self.game, command).boxed();
+                self.requests.push(request);
+            }
+        }
+    }
+
+    /// Sends the pending move: the first time, or once more.
+    fn send_move(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        self.tries += 1;
+        let try_number = self.tries;
+        pending.start_try(try_number);
+        let (client, game) = (self.client, self.game);
+        let (mv, offer_draw) = (pending.mv, pending.offer_draw);
+        let request = async move {
+            Answer::Move { try_number, result: client.play(game, mv, offer_draw).await }
+        };
+        self.requests.push(request.boxed());
+    }
+
+    fn on_answer(&mut self, answer: Answer) {
+        match answer {
+            Answer::Move { try_number, result } => self.on_move_answer(try_number, result),
+            Answer::Command { command, result: Err(error) } => {
+                warn!(?command, %error, "the server did not carry out a command");
+            }
+            Answer::Command { command, result: Ok(()) } => debug!(?command, "carried out"),
+        }
+    }
+
+    fn on_move_answer(&mut self, try_number: u64, result: Result<(), ApiError>) {
+        let Some(pending) = &mut self.pending else { return };
+        if !pending.is_try(try_number) {
+            return;
+        }
+        let is_stream_open = matches!(self.stream, Stream::Open(_));
+        if let Err(error) = &result {
+            warn!(ply = pending.ply, mv = %pending.mv, %error, "a move was not taken");
+        }
+        if pending.on_answer(result, is_stream_open, Instant::now()) == MoveFate::Settled {
+            let event = Event::MoveRefused { ply: pending.ply };
+            self.pending = None;
+            self.emit(Arrived { at: Instant::now(), event });
+        }
+    }
+
+    fn on_move_due(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        if pending.on_due() == MoveFate::Missing {
+            self.send_move();
+        } else {
+            debug!("no trace of our move, looking at the whole game");
+            self.look_again();
+        }
+    }
+
+    /// Sees to it that a `gameFull` comes. If the stream is not open, one is on its way.
+    fn look_again(&mut self) {
+        if let Stream::Open(_) = self.stream {
+            self.open();
+        }
+    }
+
+    fn emit(&mut self, arrived: Arrived) {
+        if self.outbox.is_empty() {
+            match self.events.try_send(arrived) {
+                Ok(()) => {}
+                Err(mpsc::error::TrySendError::Full(arrived)) => self.outbox.push_back(arrived),
+                Err(mpsc::error::TrySendError::Closed(_)) => self.is_over = true,
+            }
+        } else {
+            self.outbox.push_back(arrived);
+        }
+    }
+}
+
+/// What a line of a game stream says; `None` if it cannot be read, which is logged.
+pub fn decode(text: &str) -> Option<GameLine> {
+    serde_json::from_str(text)
+        .inspect_err(|error| {
+            warn!(error = model::describe(error), bytes = text.len(), "cannot read a game line");
+        })
+        .ok()
+}
+
+/// Carries out a command that is no move, with a few tries.
+async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
+    let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+    let mut tries = 1;
+    loop {
+        let result = match command {
+            Command::AcceptDraw => client.accept_draw(game).await,
+            Command::ClaimVictory => client.claim_victory(game).await,
+            Command::Resign => client.resign(game).await,
+            Command::Abort => client.abort(game).await,
+            // These two never come here; nothing is to be sent for them.
+            Command::Play { .. } | Command::Reopen => Ok(()),
+        };
+        let wait = match result.as_ref().map_err(ApiError::retry) {
+            Err(Retry::Reconnect) if tries < COMMAND_TRIES => backoff.next_wait(),
+            Err(Retry::After(least)) if tries < COMMAND_TRIES => backoff.next_wait_at_least(least),
+            _ => return Answer::Command { command, result },
+        };
+        tries += 1;
+        sleep(wait).await;
+    }
+}
+
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}

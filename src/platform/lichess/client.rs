@@ -1,0 +1,491 @@
+//! Sends requests to the Bot API: one method for each endpoint, no policy.
+//!
+//! All requests share one pool of connections. Over TLS that is a single HTTP/2 connection, kept
+//! warm by the open streams and shared without queueing, so that a move waits neither for a
+//! handshake nor for another request. Nothing is ever sent twice here: whether to try again is the
+//! caller's decision.
+
+use std::{
+    fmt,
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Method, RequestBuilder, Response, StatusCode, Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT},
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    game::GameId,
+    platform::{
+        DeclineReason,
+        lichess::{
+            error::{ApiError, RateLimit, causes},
+            model::{self, AccountBody, ErrorBody, PlayingBody, TokenBody},
+            stream::LineStream,
+        },
+    },
+    rules::Move,
+};
+
+/// An answer longer than this is not read: 50 running games are a twentieth of it.
+const MAX_BODY_BYTES: usize = 1 << 20;
+/// How much of the server's sentence is kept.
+const MAX_MESSAGE_CHARS: usize = 200;
+const TCP_KEEPALIVE: Duration = Duration::from_secs(15);
+/// How often an HTTP/2 connection is probed, and how long it may take to answer.
+const HTTP2_PING: Duration = Duration::from_secs(10);
+const HTTP2_PING_LIMIT: Duration = Duration::from_secs(5);
+
+/// How to reach the server.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Scheme, host and port, with or without a path below which the API lives.
+    pub base_url: String,
+    /// Limit for setting up a connection.
+    pub connect_timeout: Duration,
+    /// Limit for any request but moves and streams; for a stream, until its first byte.
+    pub request_timeout: Duration,
+    /// Limit for a move to be answered.
+    pub move_timeout: Duration,
+    /// A stream without a byte for so long is dead. The server sends one every 7 s.
+    pub stream_silence: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            base_url: "https://lichess.org".to_owned(),
+            connect_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(15),
+            move_timeout: Duration::from_secs(5),
+            stream_silence: Duration::from_secs(15),
+        }
+    }
+}
+
+/// A client that cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// The base URL is none.
+    #[error("not a base URL like https://lichess.org: {0:?}")]
+    BaseUrl(String),
+    /// The token has characters that cannot be sent.
+    #[error("the token is empty or has characters that no token has")]
+    Token,
+    /// TLS could not be set up, mostly for want of the system's certificates.
+    #[error("cannot set up secure connections (are CA certificates installed?): {0}")]
+    Tls(String),
+}
+
+/// A connection to the server as one account. `Debug` shows no secret.
+pub struct Client {
+    http: reqwest::Client,
+    base: String,
+    options: Options,
+    token: SecretString,
+    /// Marked as sensitive, so that nothing prints it.
+    authorization: HeaderValue,
+    /// With the account's name once that is known. The server refuses a wrong one.
+    agent: OnceLock<HeaderValue>,
+}
+
+/// What the server calls us: the program, and who runs it (section 1 of the protocol notes).
+const PROGRAM: &str = concat!("meitner/", env!("CARGO_PKG_VERSION"));
+
+impl Client {
+    /// A client that has not connected yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`] if the base URL or the token cannot be one, or without certificates.
+    pub fn new(options: Options, token: SecretString) -> Result<Self, ClientError> {
+        let bad_url = || ClientError::BaseUrl(options.base_url.clone());
+        let url = Url::parse(&options.base_url).map_err(|_| bad_url())?;
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() || !is_plain {
+            return Err(bad_url());
+        }
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        let authorization = authorization(&token)?;
+        let http = http_client(&options, &url)?;
+        Ok(Self { http, base, options, token, authorization, agent: OnceLock::new() })
+    }
+
+    /// The limits and the address that this client was built with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Names the account in each request from now on. Only the first call counts; a name that
+    /// the server could not have is left out.
+    pub fn set_account(&self, name: &str) {
+        let is_name = (3..=31).contains(&name.len())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        if is_name && let Ok(agent) = HeaderValue::from_str(&format!("{PROGRAM} user:{name}")) {
+            // A second name would be a second account.
+            let _ = self.agent.set(agent);
+        }
+    }
+
+    /// GET `/api/account`. At most 30 calls in 5 minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`], as in all methods here.
+    pub async fn account(&self) -> Result<AccountBody, ApiError> {
+        self.get("/api/account").await
+    }
+
+    /// POST `/api/token/test` for our own token; `None` if the server does not know it.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn test_token(&self) -> Result<Option<TokenBody>, ApiError> {
+        let token = self.token.expose_secret();
+        let request = self.request(Method::POST, "/api/token/test");
+        let request = request.header("content-type", "text/plain").body(token.to_owned());
+        let request = request.timeout(self.options.request_timeout);
+        let body = self.body(request).await?;
+        let mut tokens: std::collections::HashMap<String, Option<TokenBody>> = parse(&body)?;
+        Ok(tokens.remove(token).flatten())
+    }
+
+    /// GET `/api/account/playing`: the games in progress, most urgent first.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn playing(&self) -> Result<PlayingBody, ApiError> {
+        self.get("/api/account/playing?nb=50").await
+    }
+
+    /// Opens the account's event stream, which closes any other one of this account.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn open_event_stream(&self) -> Result<LineStream, ApiError> {
+        self.stream("/api/stream/event").await
+    }
+
+    /// Opens the stream of a game.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn open_game_stream(&self, game: &GameId) -> Result<LineStream, ApiError> {
+        self.stream(&format!("/api/bot/game/stream/{game}")).await
+    }
+
+    /// Plays a move.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`]; see there which ones leave open whether the move was played.
+    pub async fn play(&self, game: &GameId, mv: Move, offer_draw: bool) -> Result<(), ApiError> {
+        let offer = if offer_draw { "?offeringDraw=true" } else { "" };
+        let path = format!("/api/bot/game/{game}/move/{mv}{offer}");
+        let request = self.request(Method::POST, &path).timeout(self.options.move_timeout);
+        self.body(request).await.map(drop)
+    }
+
+    /// Resigns; aborts where that is still possible.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn resign(&self, game: &GameId) -> Result<(), ApiError> {
+        self.post(&format!("/api/bot/game/{game}/resign")).await
+    }
+
+    /// Aborts a game of fewer than two plies.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn abort(&self, game: &GameId) -> Result<(), ApiError> {
+        self.post(&format!("/api/bot/game/{game}/abort")).await
+    }
+
+    /// Accepts a draw offer, or offers one. Succeeds even when nothing came of it.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn accept_draw(&self, game: &GameId) -> Result<(), ApiError> {
+        self.post(&format!("/api/bot/game/{game}/draw/yes")).await
+    }
+
+    /// Claims the win against an absent opponent. Success does not prove a win.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn claim_victory(&self, game: &GameId) -> Result<(), ApiError> {
+        self.post(&format!("/api/bot/game/{game}/claim-victory")).await
+    }
+
+    /// Accepts a challenge.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`]; with a limit `bot.vsBot.day` when a quota of games between bots is used up:
+    /// ours (429) or the opponent's (400).
+    pub async fn accept(&self, challenge: &GameId) -> Result<(), ApiError> {
+        self.post(&format!("/api/challenge/{challenge}/accept")).await
+    }
+
+    /// Declines a challenge.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn decline(&self, challenge: &GameId, why: DeclineReason) -> Result<(), ApiError> {
+        let path = format!("/api/challenge/{challenge}/decline");
+        let request = self.request(Method::POST, &path).form(&[("reason", why.key())]);
+        self.body(request.timeout(self.options.request_timeout)).await.map(drop)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
+        let request = self.request(Method::GET, path).timeout(self.options.request_timeout);
+        parse(&self.body(request).await?)
+    }
+
+    async fn post(&self, path: &str) -> Result<(), ApiError> {
+        let request = self.request(Method::POST, path).timeout(self.options.request_timeout);
+        self.body(request).await.map(drop)
+    }
+
+    async fn stream(&self, path: &str) -> Result<LineStream, ApiError> {
+        let opening = self.send(self.request(Method::GET, path));
+        let response = tokio::time::timeout(self.options.request_timeout, opening)
+            .await
+            .map_err(|_| ApiError::NoAnswer("the stream did not open in time".to_owned()))??;
+        Ok(LineStream::new(response, self.options.stream_silence, Instant::now()))
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let agent = self.agent.get().cloned().unwrap_or(HeaderValue::from_static(PROGRAM));
+        self.http
+            .request(method, format!("{}{path}", self.base))
+            .header(AUTHORIZATION, self.authorization.clone())
+            .header(USER_AGENT, agent)
+    }
+
+    async fn body(&self, request: RequestBuilder) -> Result<Vec<u8>, ApiError> {
+        read_body(&mut self.send(request).await?).await
+    }
+
+    /// Sends a request and sorts the answers: success, or an error read from status and body.
+    async fn send(&self, request: RequestBuilder) -> Result<Response, ApiError> {
+        let mut response = request.send().await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let retry_after = retry_after(response.headers());
+        // A front end answers with HTML or nothing at all: that must not hide the status.
+        let body = read_body(&mut response).await.unwrap_or_default();
+        let error: ErrorBody = serde_json::from_slice(&body).unwrap_or_default();
+        Err(self.refusal(status, &error, retry_after))
+    }
+
+    fn refusal(
+        &self,
+        status: StatusCode,
+        body: &ErrorBody,
+        retry_after: Option<Duration>,
+    ) -> ApiError {
+        let message = self.presentable(&body.message());
+        let limit = body.limit().map(|(key, seconds)| RateLimit {
+            key: self.presentable(key),
+            wait: Duration::from_secs(seconds),
+        });
+        match status.as_u16() {
+            429 => ApiError::RateLimited { message, limit, retry_after },
+            status @ 500.. => ApiError::Server { status, retry_after },
+            status => ApiError::Refused { status, message, limit },
+        }
+    }
+
+    /// A text of the server's, fit for logs: short, printable, and without our token.
+    fn presentable(&self, text: &str) -> String {
+        text.replace(self.token.expose_secret(), "[token]")
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(MAX_MESSAGE_CHARS)
+            .collect()
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("options", &self.options)
+            .field("agent", &self.agent.get())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A header of the form `Bearer TOKEN`.
+fn authorization(token: &SecretString) -> Result<HeaderValue, ClientError> {
+    let text = token.expose_secret();
+    if text.is_empty() || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(ClientError::Token);
+    }
+    let mut header =
+        HeaderValue::from_str(&format!("Bearer {text}")).map_err(|_| ClientError::Token)?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+fn http_client(options: &Options, url: &Url) -> Result<reqwest::Client, ClientError> {
+    // Fails only if a provider is installed already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(options.connect_timeout)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .tcp_nodelay(true)
+        .tcp_keepalive(TCP_KEEPALIVE)
+        .http2_keep_alive_interval(HTTP2_PING)
+        .http2_keep_alive_timeout(HTTP2_PING_LIMIT)
+        .http2_keep_alive_while_idle(true);
+    if url.scheme() == "http" {
+        // No TLS here, so that no certificates need to be found.
+        builder = builder.tls_certs_only([]);
+    }
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| ClientError::Tls(causes(&error)))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+async fn read_body(response: &mut Response) -> Result<Vec<u8>, ApiError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(ApiError::Malformed(format!("more than {MAX_BODY_BYTES} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(body).map_err(|error| ApiError::Malformed(model::describe(&error)))
+}
+
+/// The seconds of a `Retry-After` header. Its other form, a date, needs a wall clock and is not
+/// sent by any server that we know.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "lip_verySecret123";
+
+    fn client(base_url: &str) -> Result<Client, ClientError> {
+        let options = Options { base_url: base_url.to_owned(), ..Options::default() };
+        Client::new(options, TOKEN.to_owned().into())
+    }
+
+    #[test]
+    fn a_base_url_is_checked() {
+        for good in ["http://127.0.0.1:8080", "http://localhost/", "http://[::1]:9/api-root/"] {
+            let client = client(good).unwrap();
+            assert!(!client.base.ends_with('/'), "{good}");
+        }
+        for bad in ["", "lichess.org", "ftp://lichess.org", "http://user:pw@localhost", "http://"] {
+            assert!(matches!(client(bad), Err(ClientError::BaseUrl(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_cannot_be_sent_is_refused_without_being_shown() {
+        for bad in ["", "with space", "new\nline", "ünicode"] {
+            let options =
+                Options { base_url: "http://127.0.0.1:1".to_owned(), ..Options::default() };
+            let error = Client::new(options, bad.to_owned().into()).unwrap_err();
+            assert_eq!(error, ClientError::Token);
+        }
+    }
+
+    #[test]
+    fn no_debug_output_shows_the_token() {
+        let client = client("http://127.0.0.1:1").unwrap();
+        client.set_account("EmberFork");
+        let request = client.request(Method::GET, "/api/account").build().unwrap();
+        for text in [
+            format!("{client:?}"),
+            format!("{client:#?}"),
+            format!("{request:?}"),
+            format!("{:?}", request.headers()),
+        ] {
+            assert!(!text.contains(TOKEN), "{text}");
+            assert!(!text.contains("Bearer"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_echoes_the_token_does_not_get_it_logged() {
+        let client = client("http://127.0.0.1:1").unwrap();
+        let body: ErrorBody =
+            serde_json::from_str(&format!(r#"{{"error":"bad token {TOKEN}\u0007!"}}"#)).unwrap();
+        for status in [400, 401, 429, 500] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let error = client.refusal(status, &body, None);
+            assert!(!format!("{error} {error:?}").contains(TOKEN));
+        }
+    }
+
+    #[test]
+    fn the_agent_names_the_account_once_known() {
+        let client = client("http://127.0.0.1:1").unwrap();
+        let agent = |client: &Client| {
+            let request = client.request(Method::GET, "/").build().unwrap();
+            request.headers()[USER_AGENT].to_str().unwrap().to_owned()
+        };
+        assert_eq!(agent(&client), PROGRAM);
+        client.set_account("bad name");
+        assert_eq!(agent(&client), PROGRAM);
+        client.set_account("EmberFork");
+        assert_eq!(agent(&client), format!("{PROGRAM} user:EmberFork"));
+    }
+
+    #[test]
+    fn errors_are_sorted_by_status() {
+        let client = client("http://127.0.0.1:1").unwrap();
+        let empty = ErrorBody::default();
+        let kind = |status: u16| {
+            client.refusal(StatusCode::from_u16(status).unwrap(), &empty, None).status()
+        };
+        for status in [302, 400, 401, 404, 429, 500, 502] {
+            assert_eq!(kind(status), Some(status));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_refused_is_told_from_a_lost_answer() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", free.local_addr().unwrap());
+        drop(free);
+        let error = client(&url).unwrap().account().await.unwrap_err();
+        assert!(matches!(error, ApiError::Unreachable(_)), "{error:?}");
+        assert!(!format!("{error} {error:?}").contains(TOKEN));
+    }
+}

@@ -1,0 +1,167 @@
+//! Follows the account's event stream for as long as the bot runs.
+
+use std::time::{Duration, Instant};
+
+use tokio::{sync::mpsc, time::sleep};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use crate::platform::{
+    PlatformEvent,
+    backoff::{Backoff, Throttle},
+    lichess::{
+        ApiError, Client, Retry, StartError,
+        account::start_error,
+        model::{self, EventLine},
+        stream::{LineStream, StreamEnd},
+    },
+};
+
+/// The server allows 30 opens in 10 minutes (section 13.3 of the protocol notes).
+const MAX_OPENS: usize = 28;
+const OPENS_WINDOW: Duration = Duration::from_mins(10);
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// A stream that lived for so long was healthy; the next failure is a new story.
+const HEALTHY_AGE: Duration = Duration::from_mins(1);
+/// So many refusals in a row are no whim of a front end.
+const MAX_REFUSALS: u32 = 3;
+/// So many streams in a row that the server closed young are no accident.
+const EARLY_ENDS: u32 = 3;
+
+/// Sends on what the event stream says, opening it again whenever it ends, until cancelled.
+///
+/// The channel is bounded: when it is full the stream is not read, and the server keeps lines for
+/// a while. Its reader must therefore do no slow work.
+///
+/// # Errors
+///
+/// [`StartError`] if the server refuses the token again and again.
+pub async fn follow(
+    client: &Client,
+    events: mpsc::Sender<PlatformEvent>,
+    cancel: CancellationToken,
+) -> Result<(), StartError> {
+    let mut follower = Follower {
+        client,
+        events,
+        backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
+        throttle: Throttle::new(MAX_OPENS, OPENS_WINDOW),
+        early_ends: 0,
+        refusals: 0,
+    };
+    cancel.run_until_cancelled(follower.run()).await.unwrap_or(Ok(()))
+}
+
+struct Follower<'a> {
+    client: &'a Client,
+    events: mpsc::Sender<PlatformEvent>,
+    backoff: Backoff,
+    throttle: Throttle,
+    early_ends: u32,
+    refusals: u32,
+}
+
+/// Nobody listens to the events any more.
+struct Unheard;
+
+impl Follower<'_> {
+    async fn run(&mut self) -> Result<(), StartError> {
+        loop {
+            self.throttle.count(Instant::now());
+            let wait = match self.client.open_event_stream().await {
+                Ok(stream) => match self.read(stream).await {
+                    Ok(wait) => wait,
+                    Err(Unheard) => return Ok(()),
+                },
+                Err(error) => self.wait_after_refusal(error)?,
+            };
+            sleep(wait.max(self.throttle.wait(Instant::now()))).await;
+        }
+    }
+
+    /// Reads an open stream to its end and says how long to wait before the next.
+    async fn read(&mut self, mut stream: LineStream) -> Result<Duration, Unheard> {
+        info!("event stream open");
+        self.refusals = 0;
+        let opened = Instant::now();
+        self.send(PlatformEvent::Connected).await?;
+        let end = loop {
+            match stream.next_line().await {
+                Ok(line) => {
+                    if let Some(event) = line.text.as_deref().and_then(decode) {
+                        self.send(event).await?;
+                    }
+                }
+                Err(end) => break end,
+            }
+        };
+        drop(stream);
+        self.send(PlatformEvent::Lost).await?;
+        Ok(self.wait_after(&end, opened.elapsed()))
+    }
+
+    /// How long to wait after the stream could not be opened.
+    fn wait_after_refusal(&mut self, error: ApiError) -> Result<Duration, StartError> {
+        let is_unwelcome = matches!(error.status(), Some(401 | 403));
+        self.refusals = if is_unwelcome { self.refusals + 1 } else { 0 };
+        if self.refusals >= MAX_REFUSALS {
+            return Err(start_error(error));
+        }
+        let wait = match error.retry() {
+            Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
+            Retry::After(least) => self.backoff.next_wait_at_least(least),
+        };
+        warn!(%error, wait_ms = wait.as_millis(), "cannot open the event stream");
+        Ok(wait)
+    }
+
+    fn wait_after(&mut self, end: &StreamEnd, age: Duration) -> Duration {
+        if age >= HEALTHY_AGE {
+            self.backoff.reset();
+            self.early_ends = 0;
+        } else if *end == StreamEnd::Closed {
+            self.early_ends += 1;
+        }
+        let wait = self.backoff.next_wait();
+        let (age_s, wait_ms) = (age.as_secs(), wait.as_millis());
+        if self.early_ends >= EARLY_ENDS {
+            warn!(
+                age_s,
+                wait_ms,
+                ends = self.early_ends,
+                "the server closes each event stream soon after it opens: \
+                 does another process use this account? only one can"
+            );
+        } else {
+            info!(%end, age_s, wait_ms, "event stream lost");
+        }
+        wait
+    }
+
+    async fn send(&self, event: PlatformEvent) -> Result<(), Unheard> {
+        self.events.send(event).await.map_err(|_| Unheard)
+    }
+}
+
+/// What a line says; nothing if it cannot be read, which costs that line only.
+pub fn decode(text: &str) -> Option<PlatformEvent> {
+    let line: EventLine = match serde_json::from_str(text) {
+        Ok(line) => line,
+        Err(error) => {
+            warn!(error = model::describe(&error), bytes = text.len(), "skipped an event line");
+            return None;
+        }
+    };
+    match line.into_event() {
+        Ok(None) => {
+            debug!("an event of an unknown type");
+            None
+        }
+        Ok(event) => event,
+        Err(error) => {
+            warn!(%error, "skipped an event line");
+            None
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The lichess Bot API.
+//!
+//! In layers: [`client`] sends requests and knows their limits, [`ndjson`] cuts byte streams into
+//! lines, [`model`] reads lines, [`events`] follows the account's stream and [`adapter`] one game.
+
+pub mod account;
+pub mod adapter;
+pub mod client;
+pub mod events;
+pub mod model;
+pub mod ndjson;
+
+mod error;
+mod pending;
+mod stream;
+
+pub use account::{Account, StartError, check_account};
+pub use client::{Client, ClientError, Options};
+pub use error::{ApiError, RateLimit, Retry};

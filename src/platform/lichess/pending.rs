@@ -1,0 +1,235 @@
+//! A move of ours between its choice and its appearance in the game.
+//!
+//! Pure: what the server answers and what the stream shows go in, whether to send once more comes
+//! out. The stream is the judge. An answer "ok" only ends the sending; a lost answer says nothing.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    platform::{backoff::Backoff, lichess::ApiError},
+    rules::Move,
+};
+
+/// Waits before a try that follows a failure. The clock runs: these are short.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Wait after "too many requests" where the server states none (section 13.4 of the protocol
+/// notes), and the longest that is kept to: the game would be lost anyway.
+const RATE_LIMIT_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_RATE_LIMIT_WAIT: Duration = Duration::from_secs(10);
+/// How long an accepted move may stay out of the stream before the whole game is asked for.
+const ECHO_WAIT: Duration = Duration::from_secs(5);
+
+/// A move on its way.
+#[derive(Debug)]
+pub(super) struct PendingMove {
+    /// How many moves come before it.
+    pub(super) ply: usize,
+    /// The move.
+    pub(super) mv: Move,
+    /// Whether it offers a draw.
+    pub(super) offer_draw: bool,
+    try_number: u64,
+    stage: Stage,
+    backoff: Backoff,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A request runs.
+    InFlight,
+    /// It certainly did not arrive: to be sent again then.
+    Retry { at: Instant },
+    /// It may have arrived: the stream gets until then to show it.
+    Look { until: Instant },
+    /// The server took it: the stream gets until then to show it.
+    Accepted { until: Instant },
+    /// Only the next `gameFull` can tell.
+    AwaitingFull,
+}
+
+/// What to do about a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MoveFate {
+    /// Nothing yet.
+    Open,
+    /// It is not in the game: send it.
+    Missing,
+    /// It is in the game, was taken back, or was refused: forget it.
+    Settled,
+}
+
+impl PendingMove {
+    pub(super) fn new(ply: usize, mv: Move, offer_draw: bool) -> Self {
+        let backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+        Self { ply, mv, offer_draw, try_number: 0, stage: Stage::AwaitingFull, backoff }
+    }
+
+    /// A request with this move starts. Its answer bears this number, which no other try has.
+    pub(super) fn start_try(&mut self, number: u64) {
+        self.try_number = number;
+        self.stage = Stage::InFlight;
+    }
+
+    /// Whether an answer is to the running try of this move, and not to an older one's.
+    pub(super) fn is_try(&self, number: u64) -> bool {
+        self.try_number == number && self.stage == Stage::InFlight
+    }
+
+    /// When [`PendingMove::on_due`] wants to be called.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match self.stage {
+            Stage::Retry { at: due }
+            | Stage::Look { until: due }
+            | Stage::Accepted { until: due } => Some(due),
+            Stage::InFlight | Stage::AwaitingFull => None,
+        }
+    }
+
+    /// Time is up: `Missing` to send now, `Open` to open the stream again for a `gameFull`.
+    pub(super) fn on_due(&mut self) -> MoveFate {
+        if let Stage::Retry { .. } = self.stage {
+            return MoveFate::Missing;
+        }
+        self.stage = Stage::AwaitingFull;
+        MoveFate::Open
+    }
+
+    /// The stream shows a game of `count` moves, in a `gameFull` or in a change.
+    pub(super) fn on_moves(&mut self, count: usize, is_full: bool) -> MoveFate {
+        if count != self.ply {
+            return MoveFate::Settled;
+        }
+        match self.stage {
+            Stage::Look { .. } | Stage::Accepted { .. } | Stage::AwaitingFull if is_full => {
+                MoveFate::Missing
+            }
+            // A change with the old moves (an offer, fresh clocks) proves nothing: it may have
+            // been written before our move came in.
+            _ => MoveFate::Open,
+        }
+    }
+
+    /// The server answered the running try, or did not: `Settled` if it refused.
+    pub(super) fn on_answer(
+        &mut self,
+        result: Result<(), ApiError>,
+        is_stream_open: bool,
+        now: Instant,
+    ) -> MoveFate {
+        let look = |wait| {
+            if is_stream_open { Stage::Look { until: now + wait } } else { Stage::AwaitingFull }
+        };
+        self.stage = match result {
+            Ok(()) | Err(ApiError::Malformed(_)) => Stage::Accepted { until: now + ECHO_WAIT },
+            Err(ApiError::Refused { .. }) => return MoveFate::Settled,
+            Err(error @ ApiError::RateLimited { .. }) => {
+                let wait = error.stated_wait().unwrap_or(RATE_LIMIT_WAIT);
+                Stage::Retry { at: now + wait.min(LONGEST_RATE_LIMIT_WAIT) }
+            }
+            Err(ApiError::Unreachable(_)) => Stage::Retry { at: now + self.backoff.next_wait() },
+            Err(ApiError::NoAnswer(_) | ApiError::Server { .. }) => look(self.backoff.next_wait()),
+        };
+        MoveFate::Open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Position;
+
+    fn in_flight() -> (PendingMove, Instant) {
+        let mv = Position::initial().parse_uci("e2e4").unwrap();
+        let mut pending = PendingMove::new(4, mv, false);
+        pending.start_try(1);
+        (pending, Instant::now())
+    }
+
+    fn answered(result: Result<(), ApiError>, is_stream_open: bool) -> (PendingMove, Instant) {
+        let (mut pending, now) = in_flight();
+        assert_eq!(pending.on_answer(result, is_stream_open, now), MoveFate::Open);
+        (pending, now)
+    }
+
+    fn lost() -> ApiError {
+        ApiError::NoAnswer("reset".into())
+    }
+
+    fn limited(seconds: Option<u64>) -> ApiError {
+        let retry_after = seconds.map(Duration::from_secs);
+        ApiError::RateLimited { message: String::new(), limit: None, retry_after }
+    }
+
+    #[test]
+    fn the_echo_settles_a_move_in_every_stage() {
+        for is_full in [false, true] {
+            assert_eq!(in_flight().0.on_moves(5, is_full), MoveFate::Settled);
+            assert_eq!(answered(Ok(()), true).0.on_moves(6, is_full), MoveFate::Settled);
+            assert_eq!(answered(Err(lost()), true).0.on_moves(5, is_full), MoveFate::Settled);
+            assert_eq!(
+                answered(Err(limited(None)), true).0.on_moves(3, is_full),
+                MoveFate::Settled
+            );
+        }
+    }
+
+    #[test]
+    fn a_lost_answer_looks_at_the_stream_and_then_asks_for_the_whole_game() {
+        let (mut pending, now) = answered(Err(lost()), true);
+        assert!(pending.due().unwrap() <= now + FIRST_WAIT);
+        assert_eq!(pending.on_moves(4, false), MoveFate::Open);
+        assert_eq!(pending.on_due(), MoveFate::Open);
+        assert_eq!(pending.due(), None);
+        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
+    }
+
+    #[test]
+    fn a_server_failure_is_like_a_lost_answer() {
+        let failed = ApiError::Server { status: 502, retry_after: None };
+        let (mut pending, _) = answered(Err(failed), false);
+        assert_eq!(pending.due(), None);
+        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
+    }
+
+    #[test]
+    fn an_accepted_move_is_sent_again_only_if_the_whole_game_lacks_it() {
+        let (mut pending, _) = answered(Ok(()), true);
+        assert_eq!(pending.on_moves(4, false), MoveFate::Open);
+        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
+        pending.start_try(2);
+        assert_eq!(pending.on_moves(4, true), MoveFate::Open, "one request at a time");
+    }
+
+    #[test]
+    fn too_many_requests_waits_as_stated_within_bounds() {
+        for (stated, wait) in [(None, 1), (Some(3), 3), (Some(600), 10)] {
+            let (mut pending, now) = answered(Err(limited(stated)), true);
+            assert_eq!(pending.due(), Some(now + Duration::from_secs(wait)));
+            assert_eq!(pending.on_moves(4, true), MoveFate::Open, "its time will come");
+            assert_eq!(pending.on_due(), MoveFate::Missing);
+        }
+    }
+
+    #[test]
+    fn a_server_out_of_reach_is_tried_again_without_looking() {
+        let (mut pending, now) = answered(Err(ApiError::Unreachable("refused".into())), true);
+        assert!(pending.due().unwrap() <= now + FIRST_WAIT);
+        assert_eq!(pending.on_due(), MoveFate::Missing);
+    }
+
+    #[test]
+    fn a_refusal_settles() {
+        let (mut pending, now) = in_flight();
+        let refused = ApiError::Refused { status: 400, message: String::new(), limit: None };
+        assert_eq!(pending.on_answer(Err(refused), true, now), MoveFate::Settled);
+    }
+
+    #[test]
+    fn answers_to_older_tries_do_not_count() {
+        let (mut pending, _) = in_flight();
+        assert!(pending.is_try(1));
+        pending.start_try(2);
+        assert!(!pending.is_try(1));
+    }
+}

@@ -1,0 +1,156 @@
+//! Servers' wire formats, translated to [`game`](crate::game) events and back.
+//!
+//! A platform connects, sends, times out and backs off. It decides nothing about games or
+//! challenges, and knows nothing of engines or of the daemon above it. This file holds what every
+//! platform can tell the daemon; [`lichess`] is the one platform so far.
+
+pub mod backoff;
+pub mod lichess;
+
+use std::fmt;
+
+use crate::{game::GameId, rules::Color};
+
+/// What a platform tells the daemon, besides what goes on inside a game.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlatformEvent {
+    /// The account's stream is open. What it replays comes next.
+    Connected,
+    /// The account's stream is down; it is being opened again.
+    Lost,
+    /// Somebody challenges us, or we them: compare the challenger.
+    Challenge(Challenge),
+    /// A challenge was withdrawn.
+    ChallengeCanceled(GameId),
+    /// A challenge was declined, by us or by them.
+    ChallengeDeclined(GameId),
+    /// A game runs. Comes again at every opening of the stream.
+    GameStart(GameStart),
+    /// A game ended. The game's own stream says the same.
+    GameFinish(GameId),
+}
+
+/// A wish for a game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Challenge {
+    /// Becomes the game's id when accepted.
+    pub id: GameId,
+    /// Who wishes it; `None` for anonymous visitors.
+    pub challenger: Option<User>,
+    /// The variant's key, as the server spells it.
+    pub variant: String,
+    /// A start position other than the standard one.
+    pub initial_fen: Option<String>,
+    /// Whether ratings would be at stake.
+    pub rated: bool,
+    /// The speed class; `None` for one that we do not know.
+    pub speed: Option<Speed>,
+    /// The clock; `None` for correspondence and unlimited games.
+    pub clock: Option<ChallengeClock>,
+    /// Whether a bot could play this game; `None` where the server does not say.
+    pub is_bot_playable: Option<bool>,
+}
+
+/// The clock of a challenged game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChallengeClock {
+    /// What each side starts with, in seconds.
+    pub initial_s: u32,
+    /// Added for each move, in seconds.
+    pub increment_s: u32,
+}
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// In lower case; what accounts are compared by.
+    pub id: String,
+    /// As displayed.
+    pub name: String,
+    /// Whether it is a bot.
+    pub is_bot: bool,
+    /// The rating for the challenged variant.
+    pub rating: Option<u32>,
+}
+
+/// A running game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameStart {
+    /// Which one.
+    pub id: GameId,
+    /// Our color.
+    pub color: Option<Color>,
+    /// The variant's key, as the server spells it.
+    pub variant: String,
+    /// The opponent, as displayed.
+    pub opponent: String,
+    /// Whether a bot can play this game; `None` where the server does not say.
+    pub is_bot_playable: Option<bool>,
+}
+
+/// The speed classes of games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Speed {
+    /// Under half a minute for 40 moves. Closed to bots.
+    UltraBullet,
+    /// Under three minutes.
+    Bullet,
+    /// Under eight minutes.
+    Blitz,
+    /// Under 25 minutes.
+    Rapid,
+    /// Longer.
+    Classical,
+    /// Days for a move, or no limit.
+    Correspondence,
+}
+
+/// Why a challenge is declined. The server shows the challenger a sentence for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclineReason {
+    /// No reason given.
+    Generic,
+    /// Not now.
+    Later,
+    /// Too fast for us.
+    TooFast,
+    /// Too slow for us.
+    TooSlow,
+    /// Another time control, please.
+    TimeControl,
+    /// Send a rated one instead.
+    Rated,
+    /// Send a casual one instead.
+    Casual,
+    /// Another variant, please.
+    Variant,
+    /// No bots.
+    NoBot,
+    /// Bots only.
+    OnlyBot,
+}
+
+impl DeclineReason {
+    /// The word for it in the lichess API (section 7.4 of the protocol notes).
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::Later => "later",
+            Self::TooFast => "tooFast",
+            Self::TooSlow => "tooSlow",
+            Self::TimeControl => "timeControl",
+            Self::Rated => "rated",
+            Self::Casual => "casual",
+            Self::Variant => "variant",
+            Self::NoBot => "noBot",
+            Self::OnlyBot => "onlyBot",
+        }
+    }
+}
+
+impl fmt::Display for DeclineReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
+    }
+}

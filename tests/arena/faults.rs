@@ -1,0 +1,232 @@
+//! What goes wrong on the way, one fault a test. The bot must neither lose the game over it nor
+//! send a move that is out of turn.
+
+use meitner::arena::{
+    ArenaHandle, ColorChoice, Counters, Endpoint, Fault, FaultRule, HouseAction, OpponentKind,
+};
+
+use crate::harness::{Bot, World, eventually, ms};
+
+/// A game in which both sides have made their first moves, so that time and faults count.
+async fn under_way(world: &World) -> (Bot, String) {
+    world.house(OpponentKind::Silent);
+    let bot = world.bot().await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.until("the game starts", |arena| arena.game(&game).is_some()).await;
+    world.reply(&game).await;
+    (bot, game)
+}
+
+/// Ends the game and checks that nothing improper was sent.
+async fn conclude(world: World, bot: Bot, game: &str) {
+    world.arena.act(game, &HouseAction::Resign).expect("a running game");
+    let summary = bot.stop().await;
+    assert_eq!(summary.won, 1);
+    world.assert_clean();
+}
+
+/// A game survives this fault of the move that comes next.
+async fn move_survives(fault: Fault) {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    world.arena.inject(Endpoint::Move, fault.clone());
+    world.reply(&game).await;
+    assert_eq!(world.arena.faults().struck(), [(Endpoint::Move, fault)]);
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+/// A game survives this fault of its stream.
+async fn stream_survives(fault: Fault) {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    world.arena.inject(Endpoint::GameStream, fault.clone());
+    world.reply(&game).await;
+    world.reply(&game).await;
+    assert_eq!(world.arena.faults().struck(), [(Endpoint::GameStream, fault)]);
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_move_refused_for_too_many_requests_is_sent_again() {
+    let fault = Fault::TooManyRequests { retry_after: None, ratelimit: None, html: true };
+    move_survives(fault).await;
+}
+
+#[tokio::test]
+async fn a_move_refused_with_a_stated_wait_is_sent_again_after_it() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let fault = Fault::TooManyRequests { retry_after: Some(2), ratelimit: None, html: false };
+    world.arena.inject(Endpoint::Move, fault);
+    let start = std::time::Instant::now();
+    world.reply(&game).await;
+    assert!(start.elapsed() >= ms(2000), "{:?}", start.elapsed());
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_move_whose_answer_is_lost_is_not_sent_twice() {
+    move_survives(Fault::LostAnswer).await;
+}
+
+#[tokio::test]
+async fn a_move_whose_answer_never_comes_is_not_sent_twice() {
+    move_survives(Fault::HungAnswer).await;
+}
+
+#[tokio::test]
+async fn a_move_that_never_arrived_is_sent_again() {
+    move_survives(Fault::HungRequest).await;
+}
+
+#[tokio::test]
+async fn a_move_that_met_a_failing_server_is_sent_again() {
+    move_survives(Fault::ServerError { status: 502 }).await;
+}
+
+#[tokio::test]
+async fn a_late_answer_harms_nothing() {
+    move_survives(Fault::Delay { ms: 200 }).await;
+}
+
+#[tokio::test]
+async fn a_game_stream_that_breaks_is_opened_again() {
+    stream_survives(Fault::Cut).await;
+}
+
+#[tokio::test]
+async fn a_game_stream_that_ends_is_opened_again() {
+    stream_survives(Fault::End).await;
+}
+
+#[tokio::test]
+async fn a_silent_game_stream_is_opened_again() {
+    stream_survives(Fault::Stall).await;
+}
+
+#[tokio::test]
+async fn lines_may_come_in_pieces() {
+    stream_survives(Fault::Split).await;
+}
+
+#[tokio::test]
+async fn lines_may_come_twice() {
+    stream_survives(Fault::Duplicate).await;
+}
+
+#[tokio::test]
+async fn lines_may_come_together() {
+    stream_survives(Fault::Merge).await;
+}
+
+#[tokio::test]
+async fn lines_may_have_fields_and_types_that_nobody_knows() {
+    stream_survives(Fault::UnknownFields).await;
+}
+
+#[tokio::test]
+async fn lines_may_be_garbage() {
+    stream_survives(Fault::Garbage).await;
+}
+
+#[tokio::test]
+async fn a_game_stream_may_fail_to_open_for_a_while() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    for status in [502, 503] {
+        world.arena.inject(Endpoint::GameStream, Fault::ServerError { status });
+    }
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    eventually("all faults strike", || world.arena.faults().struck().len() == 3).await;
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn an_event_stream_that_dies_is_opened_again_and_replays_harm_nothing() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let streams = |arena: &ArenaHandle| arena.counters().event_streams;
+    for (number, fault) in [(2, Fault::Cut), (3, Fault::End), (4, Fault::Stall)] {
+        world.arena.inject(Endpoint::EventStream, fault);
+        world.until("the event stream is back", |arena| streams(arena) == number).await;
+    }
+    world.reply(&game).await;
+    assert_eq!(world.arena.counters().game_streams, 1, "gameStart was replayed three times");
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_new_game_is_found_after_the_event_stream_failed() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let bot = world.bot().await;
+    world.arena.inject(Endpoint::EventStream, Fault::ServerError { status: 503 });
+    world.arena.inject(Endpoint::EventStream, Fault::Cut);
+    eventually("the stream dies", || world.arena.faults().struck().len() == 2).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(bot.stop().await.won, 1);
+    world.assert_clean();
+}
+
+#[tokio::test]
+async fn a_game_survives_an_outage() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    world.arena.begin_outage(ms(1500));
+    world.house_move(&game);
+    world.until_moves(&game, 4).await;
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_was_killed_takes_its_game_up_again() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    bot.kill().await;
+    world.until("the bot is gone", |arena| !arena.is_online(crate::harness::BOT)).await;
+    world.house_move(&game);
+    let bot = world.bot().await;
+    world.until_moves(&game, 4).await;
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_resignation_is_tried_again() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    world.arena.inject(Endpoint::GameCommand, Fault::ServerError { status: 503 });
+    bot.shutdown.advance();
+    bot.shutdown.advance();
+    assert_eq!(world.finished(&game).await.status, "resign");
+    assert_eq!(bot.end().await.unwrap().lost, 1);
+}
+
+#[tokio::test]
+async fn whole_games_survive_faults_at_random() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let bot = world.bot().await;
+    let rule = |endpoint, fault, rate| FaultRule { endpoint, fault, rate };
+    world.arena.faults().set_rules(vec![
+        rule(Endpoint::Move, Fault::LostAnswer, 0.05),
+        rule(Endpoint::Move, Fault::ServerError { status: 502 }, 0.05),
+        rule(Endpoint::Move, Fault::HungRequest, 0.03),
+        rule(Endpoint::GameStream, Fault::Cut, 0.05),
+        rule(Endpoint::GameStream, Fault::Duplicate, 0.2),
+        rule(Endpoint::GameStream, Fault::Garbage, 0.03),
+        rule(Endpoint::GameStream, Fault::Split, 0.2),
+    ]);
+    for color in [ColorChoice::White, ColorChoice::Black] {
+        let game = world.challenge(120, 1, color);
+        world.finished(&game).await;
+    }
+    world.arena.faults().clear();
+    assert_eq!(bot.stop().await.won, 2);
+    let Counters { illegal_moves, flags_lost, .. } = world.arena.counters();
+    assert_eq!((illegal_moves, flags_lost), (0, 0));
+}
