@@ -5,6 +5,7 @@
 
 pub mod arbiter;
 pub mod arena;
+pub mod cli;
 pub mod rules;
 pub mod search;
 pub mod selfplay;
