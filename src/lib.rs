@@ -21,3 +21,5 @@ pub mod uci;
 pub mod selfplay;
 
 pub mod arena;
+
+pub mod cli;
