@@ -1,11 +1,15 @@
 //! What goes wrong on the way, one fault a test. The bot must neither lose the game over it nor
 //! send a move that is out of turn.
 
-use meitner::arena::{
-    ArenaHandle, ColorChoice, Counters, Endpoint, Fault, FaultRule, HouseAction, OpponentKind,
+use meitner::{
+    arena::{
+        ArenaHandle, ChallengeSpec, ColorChoice, Counters, Endpoint, Fault, FaultRule, HouseAction,
+        HouseSpec, OpponentKind,
+    },
+    daemon::Options,
 };
 
-use crate::harness::{Bot, World, eventually, ms};
+use crate::harness::{BOT, Bot, World, eventually, ms, options};
 
 /// A game in which both sides have made their first moves, so that time and faults count.
 async fn under_way(world: &World) -> (Bot, String) {
@@ -229,4 +233,46 @@ async fn whole_games_survive_faults_at_random() {
     assert_eq!(bot.stop().await.won, 2);
     let Counters { illegal_moves, flags_lost, .. } = world.arena.counters();
     assert_eq!((illegal_moves, flags_lost), (0, 0));
+}
+
+/// Four opponents play five games each, all at once, while streams are cut, doubled and split and
+/// requests are refused. No move may be illegal, no game lost on time, none stuck.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_games_four_at_a_time_survive_a_storm() {
+    let world = World::new().await;
+    let bot = world.bot_with(Options { concurrency: 4, ..options() }).await;
+    let too_many = Fault::TooManyRequests { retry_after: None, ratelimit: None, html: true };
+    let rule = |endpoint, fault, rate| FaultRule { endpoint, fault, rate };
+    world.arena.faults().set_rules(vec![
+        rule(Endpoint::GameStream, Fault::Cut, 0.04),
+        rule(Endpoint::GameStream, Fault::Duplicate, 0.2),
+        rule(Endpoint::GameStream, Fault::Split, 0.2),
+        rule(Endpoint::GameStream, Fault::ServerError { status: 502 }, 0.04),
+        rule(Endpoint::Move, too_many, 0.02),
+        rule(Endpoint::Move, Fault::ServerError { status: 502 }, 0.04),
+    ]);
+    let opponents = ["h-1", "h-2", "h-3", "h-4"].map(|name| {
+        world
+            .arena
+            .add_house(&HouseSpec { opponent: OpponentKind::Greedy, ..HouseSpec::named(name) });
+        let world = &world;
+        async move {
+            for _ in 0..5 {
+                let spec = ChallengeSpec::new(name, BOT).clock(ms(60_000), ms(1000));
+                let game = world.arena.challenge(&spec).expect("a challenge");
+                assert!(world.finished(&game).await.ending.is_some());
+            }
+        }
+    });
+    futures::future::join_all(opponents).await;
+    let kinds: std::collections::HashSet<_> =
+        world.arena.faults().struck().into_iter().map(|(_, fault)| format!("{fault:?}")).collect();
+    assert!(kinds.len() >= 5, "the storm blew: {kinds:?}");
+    world.arena.faults().clear();
+    let summary = bot.stop().await;
+    let Counters { illegal_moves, malformed_moves, flags_lost, .. } = world.arena.counters();
+    assert_eq!((illegal_moves, malformed_moves, flags_lost), (0, 0, 0), "{summary:?}");
+    assert_eq!(world.arena.finished().len(), 20);
+    assert_eq!(summary.won + summary.drawn + summary.lost, 20, "{summary:?}");
+    println!("{summary:?}");
 }
