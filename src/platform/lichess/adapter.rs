@@ -66,6 +66,7 @@ pub async fn run(
         requests: FuturesUnordered::new(),
         pending: None,
         tries: 0,
+        shown: None,
         is_over: false,
     };
     adapter.run().await;
@@ -86,6 +87,8 @@ struct Adapter<'a> {
     pending: Option<PendingMove>,
     /// How many times a move was sent, which gives each try its number.
     tries: u64,
+    /// How many moves the stream last showed.
+    shown: Option<usize>,
     is_over: bool,
 }
 
@@ -276,6 +279,7 @@ impl Adapter<'_> {
 
     /// Learns from the stream whether our move has arrived.
     fn on_moves(&mut self, count: usize, is_full: bool) {
+        self.shown = Some(count);
         let Some(pending) = &mut self.pending else { return };
         match pending.on_moves(count, is_full) {
             MoveFate::Open => {}
@@ -289,6 +293,10 @@ impl Adapter<'_> {
 
     fn on_command(&mut self, command: Command) {
         match command {
+            Command::Play { ply, .. } if self.shown.is_some_and(|shown| shown != ply) => {
+                // The game went on while the move was chosen; the session learns it next.
+                debug!(ply, shown = self.shown, "dropped a move for a position that is gone");
+            }
             Command::Play { ply, mv, offer_draw } => {
                 self.pending = Some(PendingMove::new(ply, mv, offer_draw));
                 self.send_move();

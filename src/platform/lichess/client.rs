@@ -36,8 +36,9 @@ const MAX_BODY_BYTES: usize = 1 << 20;
 /// How much of the server's sentence is kept.
 const MAX_MESSAGE_CHARS: usize = 200;
 const TCP_KEEPALIVE: Duration = Duration::from_secs(15);
-/// How often an HTTP/2 connection is probed, and how long it may take to answer.
-const HTTP2_PING: Duration = Duration::from_secs(10);
+/// How often an HTTP/2 connection is probed, and how long it may take to answer. A dead one holds
+/// up everything, moves included, until that is noticed.
+const HTTP2_PING: Duration = Duration::from_secs(5);
 const HTTP2_PING_LIMIT: Duration = Duration::from_secs(5);
 
 /// How to reach the server.
