@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    game::EndReason,
+    game::{EndReason, Room},
     rules::{Color, History, Move},
     search::Limits,
 };
@@ -52,6 +52,13 @@ pub enum Command {
     Resign,
     /// Abort a game that has hardly begun.
     Abort,
+    /// Write to the chat.
+    Say {
+        /// Who shall read it.
+        room: Room,
+        /// What is written, at most [`MAX_CHAT_CHARS`](crate::game::MAX_CHAT_CHARS) characters.
+        text: String,
+    },
     /// Open the stream again, for a fresh [`Event::Full`](crate::game::Event::Full).
     Reopen,
 }

@@ -16,6 +16,8 @@ pub struct Options {
     pub untimed_move_time: Duration,
     /// How long to wait for the opponent's first move before aborting.
     pub abort_patience: Duration,
+    /// What the bot writes to its players; cut after [`MAX_CHAT_CHARS`] characters.
+    pub chat: ChatOptions,
     /// When to agree to a draw.
     pub draw: DrawOptions,
     /// When to resign.
@@ -30,10 +32,24 @@ impl Default for Options {
             first_move_time: Duration::from_secs(3),
             untimed_move_time: Duration::from_secs(10),
             abort_patience: Duration::from_secs(30),
+            chat: ChatOptions::default(),
             draw: DrawOptions::default(),
             resign: ResignOptions::default(),
         }
     }
+}
+
+/// The longest line of chat that lichess takes, in characters.
+pub const MAX_CHAT_CHARS: usize = 140;
+
+/// What the bot writes to its opponents. Empty texts are not sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatOptions {
+    /// At the start of a game.
+    pub greeting: String,
+    /// At its end.
+    pub goodbye: String,
 }
 
 /// When to agree to a draw, and when to offer one.

@@ -63,6 +63,8 @@ pub enum Event {
     State(GameState),
     /// The opponent left, and victory can be claimed after so long; `None`: they are back.
     OpponentGone(Option<Duration>),
+    /// Somebody wrote something.
+    Chat(ChatLine),
     /// The server refused the move that we sent after so many plies.
     MoveRefused {
         /// How many moves the game had when ours was chosen.
@@ -70,6 +72,26 @@ pub enum Event {
     },
     /// The game can no longer be followed. Nothing comes after this.
     Lost(LostReason),
+}
+
+/// Who reads what is written beside a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The two players.
+    Player,
+    /// Those who watch.
+    Spectator,
+}
+
+/// A line of chat. Text from outside: never interpreted, and logged at debug level only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatLine {
+    /// Where it was written.
+    pub room: Room,
+    /// Who wrote it.
+    pub from: String,
+    /// What.
+    pub text: String,
 }
 
 /// Why a game can no longer be followed.

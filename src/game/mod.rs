@@ -18,10 +18,10 @@ mod snapshot;
 
 pub use action::{Action, Command, Ending, GameResult, SearchRequest, Trouble};
 pub use clock::{Clock, RoundTrip};
-pub use decision::{DrawOptions, Evaluation, Options, ResignOptions};
+pub use decision::{ChatOptions, DrawOptions, Evaluation, MAX_CHAT_CHARS, Options, ResignOptions};
 pub use event::{
-    Arrived, EndReason, Event, Expiration, GameFull, GameId, GameState, InvalidGameIdError,
-    LostReason, Player, Status, TimeControl,
+    Arrived, ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState,
+    InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
 };
 pub use session::{Found, Input, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};

@@ -6,11 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+use tracing::debug;
+
 use crate::{
     game::{
-        Action, Arrived, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull, GameId,
-        GameResult, GameState, Options, Phase, Player, RoundTrip, SearchRequest, Snapshot, Status,
-        TimeControl, Trouble,
+        Action, Arrived, ChatLine, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull,
+        GameId, GameResult, GameState, MAX_CHAT_CHARS, Options, Phase, Player, Room, RoundTrip,
+        SearchRequest, Snapshot, Status, TimeControl, Trouble,
         clock::first_move_time,
         decision::Outlook,
         record::{IllegalInList, Record},
@@ -88,6 +90,7 @@ pub struct Session {
     claim_at: Option<Instant>,
     last_claim: Option<Instant>,
     abort_at: Option<Instant>,
+    has_greeted: bool,
     is_quitting: bool,
 }
 
@@ -130,6 +133,7 @@ impl Session {
             claim_at: None,
             last_claim: None,
             abort_at: None,
+            has_greeted: false,
             is_quitting: false,
         }
     }
@@ -211,6 +215,7 @@ impl Session {
                     .map(|wait| arrived + wait)
                     .max(earliest.filter(|_| claim_in.is_some()));
             }
+            Event::Chat(ChatLine { room, from, text }) => debug!(?room, from, text, "chat"),
             Event::MoveRefused { ply } => self.on_refused(ply, now, out),
             Event::Lost(reason) => self.finish(EndReason::Lost(reason), None, out),
         }
@@ -242,6 +247,9 @@ impl Session {
         }
         if self.step == Step::AwaitingFull {
             self.step = Step::Idle;
+        }
+        if !std::mem::replace(&mut self.has_greeted, true) && state.moves.len() < ABORTABLE_PLIES {
+            say(&self.options.chat.greeting, out);
         }
         self.on_state(state, arrived, now, out);
         if self.is_quitting {
@@ -532,6 +540,9 @@ impl Session {
             (EndReason::Aborted, None) => GameResult::Aborted,
             (_, None) => GameResult::Drawn,
         };
+        if !matches!(result, GameResult::Unknown | GameResult::Aborted) {
+            say(&self.options.chat.goodbye, out);
+        }
         let plies = self.game.as_ref().map_or(0, Record::ply);
         let ending = Ending { reason, winner, result, plies };
         self.step = Step::Finished(ending.clone());
@@ -553,6 +564,14 @@ impl Session {
         let game = self.game.as_ref()?;
         let is_over = matches!(self.step, Step::Finished(_));
         (game.ply() >= 2 && !is_over).then(|| game.history.position().turn())
+    }
+}
+
+/// Writes a text of the settings to the opponent, if there is one.
+fn say(text: &str, out: &mut Vec<Action>) {
+    let text: String = text.chars().take(MAX_CHAT_CHARS).collect();
+    if !text.is_empty() {
+        out.push(Action::Send(Command::Say { room: Room::Player, text }));
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use meitner::{
     arbiter::TimeControl,
     arena::{
-        ArenaOptions, ChallengeSpec, ColorChoice, HouseAction, HouseSpec, OpponentKind,
-        ScriptedOpponent,
+        ArenaOptions, ChallengeSpec, ColorChoice, Endpoint, Fault, HouseAction, HouseSpec,
+        OpponentKind, ScriptedOpponent,
     },
     daemon::{Options, PolicyOptions},
     game,
@@ -221,4 +221,24 @@ async fn a_reply_costs_little_besides_the_search() {
     );
     assert!(median < ms(50), "{times:?}");
     bot.kill().await;
+}
+
+#[tokio::test]
+async fn the_opponent_is_greeted_once_and_taken_leave_of() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let mut options = options();
+    options.game.chat.greeting = "Good luck & have fun!".to_owned();
+    options.game.chat.goodbye = "ä".repeat(300);
+    let bot = world.bot_with(options).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.until_moves(&game, 4).await;
+    // A reopened stream begins with the whole game again, which is no reason to greet again.
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    world.finished(&game).await;
+    bot.stop().await;
+    let chat = world.chat(&game).await;
+    assert_eq!(chat.matches("Good luck & have fun!").count(), 1, "{chat}");
+    assert_eq!(chat.matches('ä').count(), 140, "{chat}");
+    world.assert_clean();
 }

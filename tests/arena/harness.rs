@@ -165,6 +165,14 @@ impl World {
         assert!(request.send().await.expect("an answer").status().is_success(), "{path}");
     }
 
+    /// What stands in the players' chat of a game, as the server tells it.
+    pub(crate) async fn chat(&self, game: &str) -> String {
+        let client = reqwest::Client::builder().tls_certs_only([]).build().expect("a client");
+        let url = format!("{}/api/bot/game/{game}/chat", self.base_url);
+        let answer = client.get(url).bearer_auth(&self.token).send().await.expect("an answer");
+        answer.text().await.expect("a body")
+    }
+
     /// Asserts that the bot did nothing that a server objects to.
     pub(crate) fn assert_clean(&self) {
         let Counters { unknown_paths, unauthorized, illegal_moves, malformed_moves, .. } =

@@ -162,10 +162,19 @@ impl Adapter<'_> {
                 Wake::Command(None) | Wake::Room(false) => return,
             }
         }
-        let last_answers = async { while self.requests.next().await.is_some() {} };
-        if timeout(FAREWELL, last_answers).await.is_err() {
+        if timeout(FAREWELL, self.say_goodbye()).await.is_err() {
             debug!("left without the last answers");
         }
+    }
+
+    /// Carries out what the session still has to say, and waits for the last answers.
+    async fn say_goodbye(&mut self) {
+        while let Some(command) = self.commands.recv().await {
+            if matches!(command, Command::Say { .. }) {
+                self.on_command(command);
+            }
+        }
+        while self.requests.next().await.is_some() {}
     }
 
     async fn wake(&mut self) -> Wake {
@@ -272,7 +281,7 @@ impl Adapter<'_> {
                 warn!(%reason, "the game cannot be followed");
                 self.is_over = true;
             }
-            Event::OpponentGone(_) | Event::MoveRefused { .. } => {}
+            Event::OpponentGone(_) | Event::MoveRefused { .. } | Event::Chat(_) => {}
         }
         self.emit(Arrived { at: line.at, event });
     }
@@ -393,7 +402,8 @@ async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
     let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
     let mut tries = 1;
     loop {
-        let result = match command {
+        let result = match &command {
+            Command::Say { room, text } => client.chat(game, *room, text).await,
             Command::AcceptDraw => client.accept_draw(game).await,
             Command::ClaimVictory => client.claim_victory(game).await,
             Command::Resign => client.resign(game).await,

@@ -19,7 +19,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    game::GameId,
+    game::{GameId, Room},
     platform::{
         DeclineReason,
         lichess::{
@@ -229,6 +229,21 @@ impl Client {
     /// [`ApiError`].
     pub async fn claim_victory(&self, game: &GameId) -> Result<(), ApiError> {
         self.post(&format!("/api/bot/game/{game}/claim-victory")).await
+    }
+
+    /// Writes to the chat of a game. Success does not prove that anybody reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn chat(&self, game: &GameId, room: Room, text: &str) -> Result<(), ApiError> {
+        let room = match room {
+            Room::Player => "player",
+            Room::Spectator => "spectator",
+        };
+        let request = self.request(Method::POST, &format!("/api/bot/game/{game}/chat"));
+        let request = request.form(&[("room", room), ("text", text)]);
+        self.body(request.timeout(self.options.request_timeout)).await.map(drop)
     }
 
     /// Accepts a challenge.

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::{
     game::{
-        EndReason, Event, Expiration, GameFull, GameState, InvalidGameIdError, LostReason, Player,
-        Status, TimeControl,
+        ChatLine, EndReason, Event, Expiration, GameFull, GameState, InvalidGameIdError,
+        LostReason, Player, Room, Status, TimeControl,
     },
     platform::{Challenge, ChallengeClock, GameStart, PlatformEvent, Speed, User},
     rules::Color,
@@ -68,8 +68,8 @@ pub enum GameLine {
     GameFull(Box<FullBody>),
     /// A change.
     GameState(StateBody),
-    /// Somebody wrote something, which is nobody's business here.
-    ChatLine {},
+    /// Somebody wrote something.
+    ChatLine(ChatBody),
     /// The opponent left, is still gone, or came back.
     OpponentGone(GoneBody),
     /// Something newer than this program.
@@ -96,6 +96,14 @@ struct OpponentBody {
 #[derive(Debug, Deserialize)]
 struct KeyBody {
     key: String,
+}
+
+/// A line of chat.
+#[derive(Debug, Deserialize)]
+pub struct ChatBody {
+    room: Option<String>,
+    username: Option<String>,
+    text: Option<String>,
 }
 
 /// Which programs can play a game.
@@ -323,8 +331,20 @@ impl GameLine {
                     gone.claim_win_in_seconds.filter(|_| gone.gone).map(|s| millis(s * 1000));
                 Some(Event::OpponentGone(wait))
             }
-            Self::ChatLine {} | Self::Unknown => None,
+            Self::ChatLine(chat) => Some(Event::Chat(chat.into_line())),
+            Self::Unknown => None,
         }
+    }
+}
+
+impl ChatBody {
+    fn into_line(self) -> ChatLine {
+        let room = match self.room.as_deref() {
+            Some("spectator") => Room::Spectator,
+            _ => Room::Player,
+        };
+        let (from, text) = (self.username.unwrap_or_default(), self.text.unwrap_or_default());
+        ChatLine { room, from, text }
     }
 }
 
@@ -506,11 +526,12 @@ mod tests {
     }
 
     #[test]
-    fn unknown_types_say_nothing() {
+    fn chat_is_read_and_unknown_types_say_nothing() {
         assert_eq!(game_event(r#"{"type":"weather","moves":5}"#), None);
         assert_eq!(event(r#"{"type":"ping"}"#), None);
         let chat = r#"{"type":"chatLine","room":"player","username":"x","text":"hi"}"#;
-        assert_eq!(game_event(chat), None);
+        let Some(Event::Chat(line)) = game_event(chat) else { panic!("{chat}") };
+        assert_eq!((line.room, line.text.as_str()), (Room::Player, "hi"));
     }
 
     #[test]
