@@ -1,6 +1,6 @@
 //! Games as they should go: start to end, all time controls, offers, absences.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use meitner::{
     arbiter::TimeControl,
@@ -188,39 +188,6 @@ async fn viewers_see_the_game() {
     world.arena.act(&game, &HouseAction::Resign).unwrap();
     bot.until_playing(0).await;
     bot.stop().await;
-}
-
-/// From the arrival of the opponent's move to ours at the server, on the way over loopback. The
-/// limit leaves room for a busy machine; what is typical is printed.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reply_costs_little_besides_the_search() {
-    let world = World::new().await;
-    world.house(OpponentKind::Silent);
-    let mut options = options();
-    options.game.nodes = Some(1);
-    let bot = world.bot_with(options).await;
-    let game = world.challenge(600, 0, ColorChoice::White);
-    world.until("the game starts", |arena| arena.game(&game).is_some()).await;
-    let shuffle = ["g1f3", "f3g1"];
-    let mut times = Vec::new();
-    for turn in 0..20 {
-        let start = Instant::now();
-        let uci = shuffle[turn % 2].to_owned();
-        if world.arena.act(&game, &HouseAction::Move(uci)).is_err() {
-            break;
-        }
-        world.until_moves(&game, 2 * (turn + 1)).await;
-        times.push(start.elapsed());
-    }
-    times.sort();
-    let median = times[times.len() / 2];
-    println!(
-        "{times:?}\nreply after {median:?} in the median of {}, at most {:?}",
-        times.len(),
-        times.last()
-    );
-    assert!(median < ms(50), "{times:?}");
-    bot.kill().await;
 }
 
 #[tokio::test]
