@@ -22,4 +22,6 @@ pub mod selfplay;
 
 pub mod arena;
 
+pub mod settings;
+
 pub mod cli;

@@ -1,0 +1,215 @@
+//! Every key: what values it takes, and how a text becomes one.
+
+use std::str::FromStr;
+
+use config::{Value, ValueKind};
+use tracing_subscriber::filter::EnvFilter;
+
+/// A key and what it takes.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// True or false.
+    Switch,
+    /// A whole number.
+    Number { min: i64, max: i64 },
+    /// Any text.
+    Text,
+    /// A text that is never shown.
+    Secret,
+    /// The address of a server.
+    Url,
+    /// Directives for the log's filter.
+    Filter,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Some of these words, at least one.
+    Words(&'static [&'static str]),
+    /// Names of accounts.
+    Names,
+}
+
+/// A value that a key does not take.
+#[derive(Debug)]
+pub(super) struct Mismatch {
+    pub(super) found: String,
+    pub(super) allowed: String,
+}
+
+const SPEEDS: &[&str] = &["bullet", "blitz", "rapid", "classical", "correspondence"];
+const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+
+/// All keys, in the order of `config/meitner.toml`.
+pub(super) const KEYS: &[Key] = &[
+    key("lichess.url", Kind::Url),
+    key("lichess.token", Kind::Secret),
+    key("lichess.token_file", Kind::Text),
+    key("lichess.connect_timeout_ms", number(100, 120_000)),
+    key("lichess.request_timeout_ms", number(100, 120_000)),
+    key("lichess.move_timeout_ms", number(100, 60_000)),
+    key("lichess.stream_silence_ms", number(100, 600_000)),
+    key("challenge.concurrency", number(1, 64)),
+    key("challenge.speeds", Kind::Words(SPEEDS)),
+    key("challenge.rated", Kind::Switch),
+    key("challenge.casual", Kind::Switch),
+    key("challenge.bots", Kind::Switch),
+    key("challenge.humans", Kind::Switch),
+    key("challenge.min_initial_s", number(0, 10_800)),
+    key("challenge.max_initial_s", number(0, 10_800)),
+    key("challenge.min_increment_s", number(0, 180)),
+    key("challenge.max_increment_s", number(0, 180)),
+    key("challenge.block", Kind::Names),
+    key("search.hash_mb", number(1, 1 << 20)),
+    key("search.threads", number(1, 512)),
+    key("search.nodes", number(0, 1_000_000_000_000)),
+    key("search.move_overhead_ms", number(0, 10_000)),
+    key("search.first_move_ms", number(1, 20_000)),
+    key("search.untimed_move_ms", number(1, 600_000)),
+    key("game.first_move_patience_s", number(5, 3_600)),
+    key("game.draw_accept", Kind::Switch),
+    key("game.draw_accept_at_most_cp", number(-30_000, 30_000)),
+    key("game.draw_offer", Kind::Switch),
+    key("game.draw_offer_within_cp", number(0, 30_000)),
+    key("game.draw_offer_after_moves", number(1, 1_000)),
+    key("game.draw_from_ply", number(0, 1_000)),
+    key("game.resign", Kind::Switch),
+    key("game.resign_below_cp", number(-30_000, 0)),
+    key("game.resign_after_moves", number(1, 1_000)),
+    key("shutdown.finish_limit_s", number(0, 86_400)),
+    key("shutdown.unfinished", Kind::Word(&["resign", "leave"])),
+    key("log.level", Kind::Word(LEVELS)),
+    key("log.filter", Kind::Filter),
+    key("log.format", Kind::Word(&["human", "json"])),
+    key("log.summary_interval_s", number(1, 86_400)),
+];
+
+const fn key(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind }
+}
+
+const fn number(min: i64, max: i64) -> Kind {
+    Kind::Number { min, max }
+}
+
+/// The key of this name.
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The key that was probably meant by a name that does not exist.
+pub(super) fn nearest(unknown: &str) -> Option<&'static str> {
+    /// Below this, two names have nothing to do with each other.
+    const LEAST_SIMILARITY: f64 = 0.6;
+    let similarity = |name: &str| {
+        let whole = strsim::normalized_damerau_levenshtein(name, unknown);
+        // The right key under a wrong section, or without one.
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        let part = strsim::normalized_damerau_levenshtein(&last(name), &last(unknown));
+        whole.max(0.9 * part)
+    };
+    let best =
+        KEYS.iter().map(|key| (similarity(key.name), key.name)).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY).map(|(_, name)| name)
+}
+
+impl Kind {
+    /// Checks a value that was written with its type, as in a file.
+    pub(super) fn check(self, value: Value) -> Result<Value, Mismatch> {
+        if self.accepts(&value.kind) {
+            Ok(value)
+        } else {
+            Err(Mismatch { found: self.show(&value.kind), allowed: self.allowed() })
+        }
+    }
+
+    /// Reads a value that was written as text, as in a variable.
+    pub(super) fn parse(self, text: &str) -> Result<Value, Mismatch> {
+        let text = text.trim();
+        let kind = match self {
+            Self::Switch => bool::from_str(text).map(ValueKind::Boolean).ok(),
+            Self::Number { .. } => i64::from_str(text).map(ValueKind::I64).ok(),
+            Self::Words(_) | Self::Names => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Some(ValueKind::Array(items.map(Value::from).collect()))
+            }
+            _ => Some(ValueKind::String(text.to_owned())),
+        };
+        let as_written = || Mismatch {
+            found: self.show(&ValueKind::String(text.to_owned())),
+            allowed: self.allowed(),
+        };
+        self.check(Value::new(None, kind.ok_or_else(as_written)?))
+    }
+
+    fn accepts(self, value: &ValueKind) -> bool {
+        match (self, value) {
+            (Self::Switch, ValueKind::Boolean(_))
+            | (Self::Text | Self::Secret, ValueKind::String(_)) => true,
+            (Self::Number { min, max }, ValueKind::I64(number)) => (min..=max).contains(number),
+            (Self::Url, ValueKind::String(text)) => is_url(text),
+            (Self::Filter, ValueKind::String(text)) => is_filter(text),
+            (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
+            (Self::Words(words), ValueKind::Array(items)) => {
+                let is_one = |item: &Value| matches!(&item.kind, ValueKind::String(text) if words.contains(&text.as_str()));
+                !items.is_empty() && items.iter().all(is_one)
+            }
+            (Self::Names, ValueKind::Array(items)) => {
+                items.iter().all(|item| matches!(&item.kind, ValueKind::String(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// What the key takes, after "must be".
+    fn allowed(self) -> String {
+        match self {
+            Self::Switch => "true or false".to_owned(),
+            Self::Number { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Text | Self::Secret => "a text".to_owned(),
+            Self::Url => "an address like https://lichess.org".to_owned(),
+            Self::Filter => "directives like meitner::platform=debug,hyper=info".to_owned(),
+            Self::Word(words) => format!("one of {}", words.join(", ")),
+            Self::Words(words) => format!("a list of at least one of {}", words.join(", ")),
+            Self::Names => "a list of names".to_owned(),
+        }
+    }
+
+    /// A value as it was written, unless it is secret or may be.
+    fn show(self, value: &ValueKind) -> String {
+        match value {
+            _ if matches!(self, Self::Secret) => "a value that is not shown".to_owned(),
+            ValueKind::Nil => "empty".to_owned(),
+            ValueKind::Table(_) => "a table".to_owned(),
+            ValueKind::Array(items) => {
+                let items: Vec<String> = items.iter().map(|item| self.show(&item.kind)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            // Somebody may have put the token under the wrong key.
+            ValueKind::String(text) if text.contains("lip_") => {
+                "a token, which is not shown".to_owned()
+            }
+            ValueKind::String(text) => format!("{text:?}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.host_str().is_some()
+            && url.username().is_empty()
+            && url.password().is_none()
+    })
+}
+
+/// A directive without `=` would name a module and let all of it through, which nobody means.
+fn is_filter(text: &str) -> bool {
+    let is_directive = |part: &str| part.contains('=') && EnvFilter::try_new(part).is_ok();
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).all(is_directive)
+}

@@ -1,0 +1,429 @@
+//! Settings: the shipped file is the documented truth, a later layer wins, and each mistake gets
+//! one sentence that names its place and never the token.
+
+use std::{fs, path::PathBuf};
+
+use meitner::{
+    daemon, platform, search,
+    settings::{LogFormat, Settings, SettingsError, Sources},
+};
+use secrecy::ExposeSecret;
+use tempfile::TempDir;
+
+const SHIPPED: &str = include_str!("../config/meitner.toml");
+/// A token that cannot be overlooked.
+const TOKEN: &str = "lip_RecognisableTestToken0042";
+
+/// A folder with a file of settings, and the sources that name it.
+struct Case {
+    folder: TempDir,
+    sources: Sources,
+}
+
+impl Case {
+    fn new(file: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("my.toml");
+        fs::write(&path, file).expect("a file can be written");
+        Self { folder, sources: Sources { file: Some(path), ..Sources::default() } }
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.sources.environment.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    fn flag(mut self, flag: &str) -> Self {
+        self.sources.flags.push(flag.to_owned());
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn load(&self) -> Result<Settings, SettingsError> {
+        Settings::load(&self.sources)
+    }
+
+    /// The sentence, with the folder left out.
+    fn sentence(&self) -> String {
+        let error = self.load().expect_err("these settings are wrong");
+        self.shorten(&error)
+    }
+
+    fn shorten(&self, error: &SettingsError) -> String {
+        let folder = format!("{}/", self.folder.path().display());
+        error.to_string().replace(&folder, "")
+    }
+}
+
+fn with_flag(flag: &str) -> Result<Settings, SettingsError> {
+    Settings::load(&Sources { flags: vec![flag.to_owned()], ..Sources::default() })
+}
+
+/// A setting of the shipped file as its comment documents it.
+struct Documented {
+    key: String,
+    value: String,
+    default: String,
+    range: Option<(i64, i64)>,
+}
+
+/// Reads the shipped file as a person does: a comment, then the settings that it is about.
+fn documented() -> Vec<Documented> {
+    let (mut section, mut comment, mut nth, mut found) = ("", String::new(), 0, Vec::new());
+    for line in SHIPPED.lines() {
+        if let Some(text) = line.strip_prefix('#') {
+            if nth > 0 {
+                comment.clear();
+                nth = 0;
+            }
+            comment.push_str(text);
+        } else if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+            comment.clear();
+        } else if let Some((name, value)) = line.split_once(" = ") {
+            let after = |word: &str| comment.split_once(word).map(|(_, rest)| rest.trim_start());
+            let default = after("Default:").unwrap_or_else(|| panic!("{name}: no default told"));
+            let default = default.split_once(" Range:").map_or(default, |(text, _)| text);
+            let default = default.trim().trim_end_matches('.');
+            let default = default.split(" and ").nth(nth).unwrap_or(default);
+            let range = after("Range:").map(|range| {
+                let (min, max) = range.split_once(" to ").expect("a range has two ends");
+                (min.trim().parse().expect("a number"), max.trim().parse().expect("a number"))
+            });
+            found.push(Documented {
+                key: format!("{section}.{name}"),
+                value: value.to_owned(),
+                default: default.to_owned(),
+                range,
+            });
+            nth += 1;
+        } else {
+            comment.clear();
+            nth = 0;
+        }
+    }
+    found
+}
+
+#[test]
+fn the_shipped_file_says_what_its_comments_say() {
+    let settings = documented();
+    assert_eq!(settings.len(), 40, "a key was added or removed: adapt this number");
+    for Documented { key, value, default, .. } in settings {
+        let plain = value.trim_matches(['[', ']']).replace('"', "");
+        let plain = if plain.is_empty() { "none" } else { plain.as_str() };
+        let default = if default == "empty" { "none" } else { default.as_str() };
+        assert_eq!(plain, default, "{key}");
+    }
+}
+
+#[test]
+fn ranges_are_as_documented_with_both_ends_included() {
+    let mut ranges = 0;
+    for Documented { key, range, .. } in documented() {
+        let Some((min, max)) = range else { continue };
+        ranges += 1;
+        for value in [min - 1, max + 1] {
+            let error = with_flag(&format!("{key}={value}")).expect_err(&key).to_string();
+            let sentence = format!(
+                "--set {key}: `{key}` is {value}, but must be a whole number from {min} to {max}"
+            );
+            assert_eq!(error, sentence);
+        }
+        for value in [min, max] {
+            let result = with_flag(&format!("{key}={value}"));
+            // Both ends are lawful, though not always beside the defaults of other keys.
+            if let Err(error) = result {
+                assert!(error.to_string().contains("at most `challenge.max_"), "{key}: {error}");
+            }
+        }
+    }
+    assert!(ranges > 20, "{ranges} ranges");
+}
+
+#[test]
+fn the_defaults_are_those_of_the_modules() {
+    let settings = Settings::load(&Sources::default()).unwrap();
+    let expected = daemon::Options {
+        // The engine's own default is small so that tests start fast.
+        engine: search::Options { hash_mb: 64, threads: 1 },
+        ..daemon::Options::default()
+    };
+    assert_eq!(format!("{:#?}", settings.daemon), format!("{expected:#?}"));
+    let expected = platform::lichess::Options::default();
+    assert_eq!(format!("{:#?}", settings.lichess), format!("{expected:#?}"));
+    assert_eq!(settings.log.directives, "warn,meitner=info");
+    assert_eq!(settings.log.format, LogFormat::Human);
+    assert!(matches!(settings.token(), Err(SettingsError::NoToken)));
+}
+
+#[test]
+fn the_shipped_file_can_be_used_as_ones_own() {
+    let settings = Case::new(SHIPPED).load().unwrap();
+    let defaults = Settings::load(&Sources::default()).unwrap();
+    assert_eq!(format!("{:?}", settings.daemon), format!("{:?}", defaults.daemon));
+}
+
+#[test]
+fn a_later_layer_wins() {
+    let file = "[search]\nthreads = 2\nhash_mb = 128\nnodes = 5000\n";
+    let case = Case::new(file).variable("MEITNER_SEARCH__HASH_MB", "256");
+    let case = case.variable("MEITNER_SEARCH__NODES", "6000").flag("search.nodes=7000");
+    let settings = case.load().unwrap();
+    assert_eq!(settings.daemon.engine, search::Options { threads: 2, hash_mb: 256 });
+    assert_eq!(settings.daemon.game.nodes, Some(7000));
+    assert_eq!(case.flag("search.nodes=8000").load().unwrap().daemon.game.nodes, Some(8000));
+}
+
+#[test]
+fn lists_in_variables_are_separated_by_commas() {
+    let case = Case::new("[challenge]\nblock = [\"A\"]\n");
+    let case = case.variable("MEITNER_CHALLENGE__SPEEDS", "blitz, rapid,");
+    let policy = case.load().unwrap().daemon.policy;
+    assert_eq!(policy.speeds, [platform::Speed::Blitz, platform::Speed::Rapid]);
+    assert_eq!(policy.block, ["A"]);
+    let case = case.variable("MEITNER_CHALLENGE__BLOCK", "");
+    assert_eq!(case.load().unwrap().daemon.policy.block, [""; 0]);
+}
+
+#[test]
+fn other_variables_are_none_of_our_business() {
+    let case = Case::new("").variable("PATH", "/bin").variable("MEITNERIUM", "109");
+    case.load().unwrap();
+}
+
+#[test]
+fn each_mistake_gets_its_sentence() {
+    for (file, sentence) in [
+        (
+            "[challenge]\nconcurrency = 0",
+            "my.toml: `challenge.concurrency` is 0, but must be a whole number from 1 to 64",
+        ),
+        (
+            "[challenge]\nconcurrency = \"4\"",
+            "my.toml: `challenge.concurrency` is \"4\", but must be a whole number from 1 to 64",
+        ),
+        (
+            "[challenge]\nconcurrency = 1.5",
+            "my.toml: `challenge.concurrency` is 1.5, but must be a whole number from 1 to 64",
+        ),
+        (
+            "[challenge]\nconcurency = 4",
+            "my.toml: there is no key `challenge.concurency`; did you mean `challenge.concurrency`?",
+        ),
+        (
+            "[search]\nhash = 64",
+            "my.toml: there is no key `search.hash`; did you mean `search.hash_mb`?",
+        ),
+        (
+            "concurrency = 4",
+            "my.toml: there is no key `concurrency`; did you mean `challenge.concurrency`?",
+        ),
+        (
+            "[engine]\nhash_mb = 64",
+            "my.toml: there is no key `engine.hash_mb`; did you mean `search.hash_mb`?",
+        ),
+        (
+            "[xyzzy]\nplugh = 1",
+            "my.toml: there is no key `xyzzy.plugh`; config/meitner.toml lists them all",
+        ),
+        (
+            "[search.threads]\nmin = 1",
+            "my.toml: `search.threads` is a table, but must be a whole number from 1 to 512",
+        ),
+        (
+            "[challenge]\nspeeds = [\"blitz\", \"slow\"]",
+            "my.toml: `challenge.speeds` is [\"blitz\", \"slow\"], but must be a list of at least \
+             one of bullet, blitz, rapid, classical, correspondence",
+        ),
+        (
+            "[challenge]\nspeeds = []",
+            "my.toml: `challenge.speeds` is [], but must be a list of at least one of bullet, \
+             blitz, rapid, classical, correspondence",
+        ),
+        (
+            "[challenge]\nrated = \"yes\"",
+            "my.toml: `challenge.rated` is \"yes\", but must be true or false",
+        ),
+        (
+            "[challenge]\nmin_initial_s = 600\nmax_initial_s = 60",
+            "my.toml: `challenge.min_initial_s` is 600, but must be at most \
+             `challenge.max_initial_s`, which is 60",
+        ),
+        (
+            "[challenge]\nmin_increment_s = 61",
+            "my.toml: `challenge.min_increment_s` is 61, but must be at most \
+             `challenge.max_increment_s`, which is 60",
+        ),
+        (
+            "[challenge]\nrated = false\ncasual = false",
+            "my.toml: `challenge.casual` is false, but must be true if `challenge.rated` is false",
+        ),
+        (
+            "[challenge]\nbots = false\nhumans = false",
+            "my.toml: `challenge.humans` is false, but must be true if `challenge.bots` is false",
+        ),
+        (
+            "[lichess]\nurl = \"lichess.org\"",
+            "my.toml: `lichess.url` is \"lichess.org\", but must be an address like \
+             https://lichess.org",
+        ),
+        (
+            "[log]\nlevel = \"loud\"",
+            "my.toml: `log.level` is \"loud\", but must be one of off, error, warn, info, debug, \
+             trace",
+        ),
+        (
+            "[log]\nfilter = \"hyper\"",
+            "my.toml: `log.filter` is \"hyper\", but must be directives like \
+             meitner::platform=debug,hyper=info",
+        ),
+        (
+            "[shutdown]\nunfinished = \"flee\"",
+            "my.toml: `shutdown.unfinished` is \"flee\", but must be one of resign, leave",
+        ),
+    ] {
+        assert_eq!(Case::new(file).sentence(), sentence, "{file}");
+    }
+}
+
+#[test]
+fn mistakes_in_variables_and_flags_name_them() {
+    for (variable, value, sentence) in [
+        (
+            "MEITNER_SEARCH__THREADS",
+            "many",
+            "MEITNER_SEARCH__THREADS: `search.threads` is \"many\", but must be a whole number \
+             from 1 to 512",
+        ),
+        (
+            "MEITNER_SEARCH__THREDS",
+            "2",
+            "MEITNER_SEARCH__THREDS: there is no key `search.threds`; did you mean \
+             `search.threads`?",
+        ),
+        (
+            "MEITNER_SEARCH_THREADS",
+            "2",
+            "MEITNER_SEARCH_THREADS: there is no key `search_threads`; did you mean \
+             `search.threads`?",
+        ),
+    ] {
+        assert_eq!(Case::new("").variable(variable, value).sentence(), sentence);
+    }
+    for (flag, sentence) in [
+        ("search.threads", "--set needs KEY=VALUE, as in --set search.threads=2"),
+        (
+            "search.thread=2",
+            "--set search.thread: there is no key `search.thread`; did you mean `search.threads`?",
+        ),
+        (
+            "search.threads=0",
+            "--set search.threads: `search.threads` is 0, but must be a whole number from 1 to 512",
+        ),
+    ] {
+        assert_eq!(Case::new("").flag(flag).sentence(), sentence);
+    }
+}
+
+#[test]
+fn a_bad_value_is_told_even_if_a_later_layer_covers_it() {
+    let case = Case::new("[search]\nthreads = 0").flag("search.threads=2");
+    assert!(case.sentence().starts_with("my.toml: `search.threads` is 0"));
+}
+
+#[test]
+fn a_file_that_is_missing_or_no_toml_is_told() {
+    let mut case = Case::new("");
+    case.sources.file = Some(case.path("none.toml"));
+    assert!(case.sentence().starts_with("none.toml: cannot be read: "), "{}", case.sentence());
+    let sentence = Case::new("[search]\nthreads = = 2\n").sentence();
+    assert!(sentence.starts_with("my.toml: line 2, column 11 is not TOML: "), "{sentence}");
+    assert_eq!(sentence.lines().count(), 1);
+}
+
+#[test]
+fn the_token_comes_from_text_or_file() {
+    let token =
+        |case: &Case| case.load().unwrap().token().map(|token| token.expose_secret().to_owned());
+    let by_file = Case::new(&format!("[lichess]\ntoken = \"{TOKEN}\""));
+    assert_eq!(token(&by_file).unwrap(), TOKEN);
+    let by_variable = Case::new("").variable("MEITNER_LICHESS__TOKEN", TOKEN);
+    assert_eq!(token(&by_variable).unwrap(), TOKEN);
+    let digits = Case::new("").variable("MEITNER_LICHESS__TOKEN", "00123e45");
+    assert_eq!(token(&digits).unwrap(), "00123e45", "a token is no number");
+
+    let case = Case::new("");
+    let path = case.path("token");
+    fs::write(&path, format!("\n  {TOKEN} \n")).unwrap();
+    let case = case.variable("MEITNER_LICHESS__TOKEN_FILE", path.to_str().unwrap());
+    assert_eq!(token(&case).unwrap(), TOKEN, "blanks around it do not count");
+    let case = case.variable("MEITNER_LICHESS__TOKEN", TOKEN);
+    assert_eq!(token(&case).unwrap(), TOKEN, "the same token twice is one token");
+    let case = case.variable("MEITNER_LICHESS__TOKEN", "lip_other");
+    let error = token(&case).unwrap_err();
+    assert_eq!(
+        case.shorten(&error),
+        "`lichess.token` (from MEITNER_LICHESS__TOKEN) and `lichess.token_file` (from \
+         MEITNER_LICHESS__TOKEN_FILE) hold different tokens; set only one of them"
+    );
+}
+
+#[test]
+fn a_token_file_that_is_missing_or_empty_is_told() {
+    let case = Case::new("");
+    let path = case.path("token");
+    let case = case.flag(&format!("lichess.token_file={}", path.display()));
+    let error = case.load().unwrap().token().unwrap_err();
+    let sentence = case.shorten(&error);
+    let begin = "token: the file that `lichess.token_file` names cannot be read: ";
+    assert!(sentence.starts_with(begin), "{sentence}");
+    fs::write(&path, " \n").unwrap();
+    let error = case.load().unwrap().token().unwrap_err();
+    let sentence = "token: the file that `lichess.token_file` names is empty";
+    assert_eq!(case.shorten(&error), sentence);
+}
+
+#[test]
+fn the_token_is_never_shown() {
+    let shown = |text: &str| text.contains(TOKEN) || text.contains("Recognisable");
+    let good = Case::new(&format!("[lichess]\ntoken = \"{TOKEN}\""));
+    let settings = good.load().unwrap();
+    assert!(!shown(&format!("{settings:?} {settings:#?}")));
+    assert!(!shown(&format!("{:?}", settings.token().unwrap())));
+    for file in [
+        // Wrong elsewhere in the file.
+        format!("[lichess]\ntoken = \"{TOKEN}\"\n[search]\nthreads = 0"),
+        format!("[lichess]\ntoken = \"{TOKEN}\"\ntokne = 1"),
+        format!("[lichess]\ntoken = \"{TOKEN}\"\n[search\nthreads = 1"),
+        // Not TOML, just there.
+        format!("[lichess]\ntoken = {TOKEN}"),
+        format!("[lichess]\ntoken = \"{TOKEN}"),
+        format!("[lichess]\ntoken = '{TOKEN}\""),
+        format!("[lichess]\ntoken = \"{TOKEN}\" x"),
+        format!("[lichess]\ntoken \"{TOKEN}\""),
+        format!("{TOKEN}"),
+        format!("[lichess]\ntoken = \"{TOKEN}\"\ntoken = \"{TOKEN}\""),
+        // Of a wrong type, or under a wrong key.
+        format!("[lichess]\ntoken = [\"{TOKEN}\"]"),
+        format!("[lichess]\ntoken = {{ value = \"{TOKEN}\" }}"),
+        format!("[lichess]\nurl = \"{TOKEN}\""),
+        format!("[search]\nthreads = \"{TOKEN}\""),
+        format!("[challenge]\nspeeds = [\"{TOKEN}\"]"),
+        format!("[lichess]\ntokn = \"{TOKEN}\""),
+    ] {
+        let case = Case::new(&file);
+        let error = case.load().expect_err(&file);
+        assert!(!shown(&format!("{error} {error:?} {error:#?}")), "{file}: {error}");
+    }
+    for flag in ["lichess.token", "lichess.url", "search.threads", "lichess.tokn"] {
+        let error = with_flag(&format!("{flag}={TOKEN}")).expect_err(flag);
+        assert!(!shown(&format!("{error} {error:?}")), "{flag}: {error}");
+    }
+    assert!(!shown(&with_flag(TOKEN).unwrap_err().to_string()));
+    let case = Case::new("").variable("MEITNER_SEARCH__THREADS", TOKEN);
+    assert!(!shown(&case.sentence()));
+}
