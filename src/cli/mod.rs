@@ -3,9 +3,20 @@
 //! Each command has its own file, wires parts of the library and writes to standard output; nothing
 //! else in the library prints. Errors go to standard error in one line, logs as well.
 
+mod arena;
+mod check;
+mod demo;
 mod engine;
+mod exit;
+mod host;
+mod log;
+mod options;
+mod run;
 
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -19,48 +30,41 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Play on the server as a bot, until SIGINT or SIGTERM
+    Run(options::SettingsArgs),
+    /// Watch the bot play in a local arena, without account or network
+    Demo(demo::DemoArgs),
+    /// Open a local arena for a bot, with players that challenge it
+    Arena(arena::ArenaArgs),
     /// Speak UCI over standard input and output
     Uci,
     /// Count the legal move sequences of a length, for each first move and in all
     Perft(engine::PerftArgs),
     /// Search a fixed set of positions; the number of nodes is the signature of the searcher
     Bench(engine::BenchArgs),
+    /// Tell whether settings, token, server, clock and account are fit to run
+    Check(options::SettingsArgs),
 }
 
 /// Carries out a command. Its errors are told to standard error here.
 pub fn run(cli: &Cli) -> ExitCode {
     let result = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Demo(args) => demo::demo(args),
+        Command::Arena(args) => arena::arena(args),
         Command::Uci => engine::uci(),
         Command::Perft(args) => engine::perft(args),
         Command::Bench(args) => engine::bench(args),
+        Command::Check(args) => check::check(args),
     };
     match result {
         Ok(code) => code,
-        Err(error) => fail(&error),
-    }
-}
-
-/// Tells an error and finds the exit code for it.
-fn fail(error: &anyhow::Error) -> ExitCode {
-    if is_broken_pipe(error) {
         // The reader has seen enough, as in `meitner perft 5 | head`.
-        return ExitCode::SUCCESS;
+        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without standard error nobody can be told.
+            let _ = writeln!(io::stderr(), "meitner: {error:#}");
+            exit::code(&error).into()
+        }
     }
-    tell(&format!("{error:#}"));
-    ExitCode::FAILURE
-}
-
-/// One line on standard error.
-fn tell(line: &str) {
-    use io::Write as _;
-    // Without standard error nobody can be told.
-    let _ = writeln!(io::stderr(), "meitner: {line}");
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

@@ -1,0 +1,80 @@
+//! `arena`: a local server for a bot of one's own, until Ctrl-C.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::Args;
+use tokio::{runtime::Runtime, signal, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    cli::{
+        host::{BOT, Host, HostArgs},
+        log,
+        options::SettingsArgs,
+    },
+    settings::LogOptions,
+};
+
+/// Arguments of `arena`.
+#[derive(Debug, Args)]
+pub(super) struct ArenaArgs {
+    /// Port on 127.0.0.1; 0 for any free one
+    #[arg(long, default_value_t = 8664)]
+    port: u16,
+    #[command(flatten)]
+    host: HostArgs,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// Opens the arena and lets its players challenge whoever logs in.
+pub(super) fn arena(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
+    let log: LogOptions = args.settings.load()?.log;
+    log::start(&log)?;
+    let runtime = Runtime::new().context("the system gives no threads")?;
+    runtime.block_on(serve(args))
+}
+
+async fn serve(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
+    let Host { arena, listener, club, url, token } = Host::open(&args.host, args.port).await?;
+    introduce(&url, &token)?;
+    let shutdown = CancellationToken::new();
+    let mut server = JoinSet::new();
+    server.spawn(arena.run(listener, shutdown.clone()));
+    let host = async {
+        loop {
+            if let Err(error) = club.play(None).await {
+                tracing::warn!(%error, "no games for now");
+            }
+        }
+    };
+    tokio::select! {
+        () = host => {}
+        result = signal::ctrl_c() => result.context("signals cannot be listened to")?,
+        _ = server.join_next() => anyhow::bail!("the server ended by itself"),
+    }
+    shutdown.cancel();
+    while server.join_next().await.is_some() {}
+    let counters = club.handle.counters();
+    let mut out = io::stdout().lock();
+    writeln!(out, "games      {}", counters.games_finished)?;
+    writeln!(out, "illegal    {}", counters.illegal_moves)?;
+    writeln!(out, "flags      {}", counters.flags_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells how to log in.
+fn introduce(url: &str, token: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "An arena with one bot account, {BOT}. Its players challenge the bot once it")?;
+    writeln!(out, "is online. Ctrl-C ends it.")?;
+    writeln!(out)?;
+    writeln!(out, "url        {url}")?;
+    writeln!(out, "token      {token}")?;
+    writeln!(out, "try        MEITNER_LICHESS__TOKEN={token} meitner run --set lichess.url={url}")?;
+    out.flush()
+}

@@ -1,0 +1,159 @@
+//! `check`: whether the bot could run, one line for each thing that it needs.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::{Duration, Instant, SystemTime},
+};
+
+use anyhow::Context as _;
+use reqwest::header::DATE;
+use tokio::runtime::Runtime;
+
+use crate::{
+    cli::{exit, options::SettingsArgs},
+    platform::lichess::{self, Client},
+    settings::Settings,
+};
+
+/// More than this between our clock and the server's is told: certificates and the times in logs
+/// need a right clock. Games do not, since they count from their events.
+const MOST_SKEW: Duration = Duration::from_secs(30);
+const SCOPE: &str = "bot:play";
+
+/// The lines, and whether all is well.
+struct Report<W> {
+    out: W,
+    code: ExitCode,
+}
+
+impl<W: Write> Report<W> {
+    fn ok(&mut self, what: &str, text: impl std::fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "ok   {what:<9} {text}")
+    }
+
+    fn bad(&mut self, code: u8, what: &str, text: impl std::fmt::Display) -> io::Result<()> {
+        if self.code == ExitCode::SUCCESS {
+            self.code = code.into();
+        }
+        writeln!(self.out, "BAD  {what:<9} {text}")
+    }
+}
+
+/// Checks everything, as far as it can.
+pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
+    let mut report = Report { out: io::stdout().lock(), code: ExitCode::SUCCESS };
+    let settings = match args.load() {
+        Ok(settings) => settings,
+        Err(error) => {
+            report.bad(exit::SETTINGS, "settings", error)?;
+            return Ok(report.code);
+        }
+    };
+    report.ok("settings", "every key and value is right")?;
+    let client = match settings.token() {
+        Ok(token) => match Client::new(settings.lichess.clone(), token) {
+            Ok(client) => Some(client),
+            Err(error) => {
+                report.bad(exit::SETTINGS, "token", error)?;
+                None
+            }
+        },
+        Err(error) => {
+            report.bad(exit::SETTINGS, "token", error)?;
+            None
+        }
+    };
+    if client.is_some() {
+        report.ok("token", "there is one (not shown)")?;
+    }
+    let runtime = Runtime::new().context("the system gives no threads")?;
+    runtime.block_on(async {
+        check_server(&settings, &mut report).await?;
+        match client {
+            Some(client) => check_account(&client, &mut report).await,
+            None => Ok(()),
+        }
+    })?;
+    Ok(report.code)
+}
+
+async fn check_server(settings: &Settings, report: &mut Report<impl Write>) -> anyhow::Result<()> {
+    let url = &settings.lichess.base_url;
+    let asked = Instant::now();
+    let response = match http_client(&settings.lichess)?.head(url).send().await {
+        Ok(response) => response,
+        Err(error) => {
+            // The last cause is the one that tells.
+            let error = anyhow::Error::new(error.without_url());
+            report.bad(exit::FAILURE, "server", format!("{url} cannot be reached: {error:#}"))?;
+            return Ok(());
+        }
+    };
+    report.ok("server", format!("{url} answers in {} ms", asked.elapsed().as_millis()))?;
+    let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+    match date.and_then(|date| httpdate::parse_http_date(date).ok()) {
+        Some(date) => {
+            let skew = skew(SystemTime::now(), date);
+            let text = format!("{} s from the server's", skew.as_secs());
+            if skew > MOST_SKEW {
+                report.bad(exit::FAILURE, "clock", format!("{text}; set this machine's clock"))?;
+            } else {
+                report.ok("clock", text)?;
+            }
+        }
+        None => report.ok("clock", "not checked: the server does not tell the time")?,
+    }
+    Ok(())
+}
+
+/// A client without token, for the question whether anybody is there. Needs a [`Client`] or not:
+/// both share the provider of cryptography, which may be installed already.
+fn http_client(options: &lichess::Options) -> anyhow::Result<reqwest::Client> {
+    // Fails only if a provider is installed already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(options.connect_timeout)
+        .timeout(options.request_timeout)
+        .redirect(reqwest::redirect::Policy::none());
+    if options.base_url.starts_with("http:") {
+        // No TLS, so that no certificates need to be found; and no proxy between local programs.
+        builder = builder.tls_certs_only([]).no_proxy();
+    }
+    builder.build().context("secure connections cannot be set up (are CA certificates installed?)")
+}
+
+async fn check_account(client: &Client, report: &mut Report<impl Write>) -> anyhow::Result<()> {
+    match client.test_token().await {
+        Ok(Some(token)) if token.has_scope(SCOPE) => report.ok("scopes", SCOPE)?,
+        Ok(Some(_)) => {
+            let text = format!("the token lacks {SCOPE}; create one that has it");
+            report.bad(exit::FAILURE, "scopes", text)?;
+        }
+        Ok(None) => {
+            report.bad(exit::FAILURE, "scopes", "the server does not know the token")?;
+            return Ok(());
+        }
+        Err(error) => report.bad(exit::FAILURE, "scopes", error)?,
+    }
+    match client.account().await {
+        Ok(account) if account.is_bot() => {
+            let rating = account.rating().map_or("none".to_owned(), |rating| rating.to_string());
+            report
+                .ok("account", format!("{} is a bot, atomic rating {rating}", account.username))?;
+        }
+        Ok(account) => {
+            let name = account.username;
+            let text = format!(
+                "{name} is no bot account; one that has never played can be upgraded, for good"
+            );
+            report.bad(exit::FAILURE, "account", text)?;
+        }
+        Err(error) => report.bad(exit::FAILURE, "account", error)?,
+    }
+    Ok(())
+}
+
+fn skew(ours: SystemTime, theirs: SystemTime) -> Duration {
+    ours.duration_since(theirs).unwrap_or_else(|error| error.duration())
+}

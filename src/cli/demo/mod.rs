@@ -1,0 +1,238 @@
+//! `demo`: the arena and the real bot in one process, over real HTTP on 127.0.0.1.
+//!
+//! In a terminal the game is drawn live, else each move is a line. [`lines`] and [`screen`] do
+//! that; both see a game as the server knows it, and our search as the bot's own snapshots tell.
+
+mod lines;
+mod screen;
+mod words;
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use clap::Args;
+use tokio::{
+    runtime::Runtime,
+    signal,
+    sync::{broadcast, watch},
+    task::JoinSet,
+    time::{MissedTickBehavior, interval},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    arena::{ArenaHandle, GameSnapshot},
+    cli::{
+        host::{Club, Host, HostArgs},
+        log,
+        options::SettingsArgs,
+    },
+    daemon::{self, DaemonError, Shutdown, ShutdownOptions, Summary, policy::PolicyOptions},
+    game::{GameId, LiveGames, Snapshot},
+    platform::lichess::{self, Client},
+    settings::Settings,
+};
+
+use lines::Lines;
+use screen::Screen;
+
+/// How often the screen is drawn anew.
+const FRAME_TIME: Duration = Duration::from_millis(100);
+/// How long the end of a game stays on the screen.
+const LAST_LOOK: Duration = Duration::from_secs(3);
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Play so many games and exit; without it the games go on until Ctrl-C
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    games: Option<u32>,
+    #[command(flatten)]
+    host: HostArgs,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// Plays.
+pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let settings = args.settings.load()?;
+    let is_drawn = io::stdout().is_terminal();
+    // Log lines amid a drawing would spoil it.
+    if !(is_drawn && io::stderr().is_terminal()) {
+        log::start(&settings.log)?;
+    }
+    let runtime = Runtime::new().context("the system gives no threads")?;
+    runtime.block_on(play(args, &settings, is_drawn))
+}
+
+async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::Result<ExitCode> {
+    let Host { arena, listener, mut club, url, token } = Host::open(&args.host, 0).await?;
+    club.pause = if is_drawn { LAST_LOOK } else { Duration::ZERO };
+    let options = lichess::Options { base_url: url.clone(), ..settings.lichess.clone() };
+    let client = Arc::new(Client::new(options, token.into())?);
+    let (live_sender, live) = watch::channel(LiveGames::new());
+    let display = if is_drawn {
+        Display::Screen(Screen::new(&url))
+    } else {
+        Display::Lines(Lines::new(args.games, club.time()))
+    };
+    let viewer = Viewer { games: club.handle.watch(), live, known: LiveGames::new(), display };
+    let (end, shutdown) = (CancellationToken::new(), Shutdown::new());
+    let mut server = JoinSet::new();
+    server.spawn(arena.run(listener, end.clone()));
+    let mut bot = JoinSet::new();
+    bot.spawn(daemon::run(bot_options(args, settings), client, shutdown.clone(), live_sender));
+    let summary = watch_games(&club, args.games, bot, &shutdown, viewer).await?;
+    end.cancel();
+    while server.join_next().await.is_some() {}
+    conclude(&club.handle, &summary)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The bot as it is set up, but open to the arena's players.
+fn bot_options(args: &DemoArgs, settings: &Settings) -> daemon::Options {
+    daemon::Options {
+        concurrency: usize::try_from(args.host.concurrency).unwrap_or(usize::MAX),
+        policy: PolicyOptions::default(),
+        shutdown: ShutdownOptions::default(),
+        ..settings.daemon.clone()
+    }
+}
+
+/// Lets the games be played and shows them, until all are over or Ctrl-C is pressed.
+async fn watch_games(
+    club: &Club,
+    games: Option<u32>,
+    mut bot: JoinSet<Result<Summary, DaemonError>>,
+    shutdown: &Shutdown,
+    mut viewer: Viewer,
+) -> anyhow::Result<Summary> {
+    let result = {
+        let mut playing = std::pin::pin!(club.play(games));
+        let mut showing = std::pin::pin!(viewer.run());
+        let mut is_playing = true;
+        loop {
+            tokio::select! {
+                result = &mut playing, if is_playing => {
+                    result?;
+                    is_playing = false;
+                    shutdown.advance();
+                }
+                error = &mut showing => break Err(error.into()),
+                Some(ended) = bot.join_next() => break flatten(ended),
+                result = signal::ctrl_c() => {
+                    result.context("signals cannot be listened to")?;
+                    is_playing = false;
+                    shutdown.advance();
+                    shutdown.advance();
+                }
+            }
+        }
+    };
+    viewer.finish()?;
+    result
+}
+
+fn flatten(
+    ended: Result<Result<Summary, DaemonError>, tokio::task::JoinError>,
+) -> anyhow::Result<Summary> {
+    Ok(ended.context("the bot failed")??)
+}
+
+/// The last lines.
+fn conclude(arena: &ArenaHandle, summary: &Summary) -> io::Result<()> {
+    let counters = arena.counters();
+    let Summary { won, lost, drawn, aborted, .. } = summary;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{won} won, {lost} lost, {drawn} drawn, {aborted} aborted")?;
+    let (illegal, flags) = (counters.illegal_moves, counters.flags_lost);
+    writeln!(out, "{illegal} illegal moves, {flags} games lost on time, both sides counted")?;
+    out.flush()
+}
+
+/// Shows games while they are played.
+struct Viewer {
+    games: broadcast::Receiver<GameSnapshot>,
+    live: watch::Receiver<LiveGames>,
+    /// The bot's games, those that have just ended as well.
+    known: LiveGames,
+    display: Display,
+}
+
+enum Display {
+    Lines(Lines),
+    Screen(Screen),
+}
+
+impl Viewer {
+    /// Shows until the output fails.
+    async fn run(&mut self) -> io::Error {
+        let mut frames = interval(FRAME_TIME);
+        frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let result = tokio::select! {
+                game = self.games.recv() => match game {
+                    Ok(game) => self.show(&game),
+                    // What was missed is part of what comes.
+                    Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
+                    Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+                },
+                _ = frames.tick() => self.draw(),
+            };
+            if let Err(error) = result {
+                return error;
+            }
+        }
+    }
+
+    /// Shows what is left to show.
+    fn finish(&mut self) -> io::Result<()> {
+        loop {
+            match self.games.try_recv() {
+                Ok(game) => self.show(&game)?,
+                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
+                Err(_) => break,
+            }
+        }
+        match &mut self.display {
+            Display::Lines(_) => Ok(()),
+            Display::Screen(screen) => screen.leave(&mut io::stdout().lock()),
+        }
+    }
+
+    fn show(&mut self, game: &GameSnapshot) -> io::Result<()> {
+        let snapshot = self.snapshot(&game.id);
+        match &mut self.display {
+            Display::Lines(lines) => {
+                let mut out = io::stdout().lock();
+                lines.tell(game, snapshot.as_ref(), &mut out)?;
+                out.flush()
+            }
+            Display::Screen(screen) => {
+                screen.see(game);
+                Ok(())
+            }
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let Display::Screen(screen) = &self.display else { return Ok(()) };
+        let snapshot = screen.game_id().map(str::to_owned).and_then(|id| self.snapshot(&id));
+        let Display::Screen(screen) = &mut self.display else { return Ok(()) };
+        screen.draw(snapshot.as_ref(), Instant::now(), &mut io::stdout().lock())
+    }
+
+    /// What the bot tells about a game.
+    fn snapshot(&mut self, id: &str) -> Option<Snapshot> {
+        for (id, watcher) in self.live.borrow_and_update().iter() {
+            self.known.entry(id.clone()).or_insert_with(|| watcher.clone());
+        }
+        let id: GameId = id.parse().ok()?;
+        self.known.get(&id).map(|watcher| watcher.borrow().clone())
+    }
+}

@@ -1,0 +1,277 @@
+//! The local arena as `arena` and `demo` use it: one bot account, and house players that challenge
+//! it again and again.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use futures::future::try_join_all;
+use tokio::{net::TcpListener, time::timeout};
+
+use crate::{
+    arena::{
+        AccountSpec, Arena, ArenaHandle, ArenaOptions, ChallengeSpec, Choice, ColorChoice,
+        Endpoint, Fault, FaultRule, HouseSpec, Opponent, OpponentKind, ThinkingTime,
+    },
+    cli::options::TimeControl,
+    rules::History,
+    search::{self, Engine, Limits, Update},
+    settings,
+};
+
+/// The bot's account in the arena.
+pub(super) const BOT: &str = "Meitner";
+const HOUSE: &str = "QuietRook";
+/// The shipped options of the arena, which are also the default.
+const OPTIONS: &str = include_str!("../../config/arena.toml");
+/// A bot that lets so many challenges in a row pass is not going to play.
+const MOST_CHALLENGES: u32 = 8;
+
+/// What kind of arena to open.
+#[derive(Debug, Args)]
+pub(super) struct HostArgs {
+    /// Who plays against the bot
+    #[arg(long, value_enum, default_value_t = OpponentChoice::Greedy)]
+    opponent: OpponentChoice,
+    /// Nodes for each move of the opponent `engine`
+    #[arg(long, default_value_t = 2_000, value_name = "NODES")]
+    opponent_nodes: u64,
+    /// Clock of each game: seconds, and seconds for each move
+    #[arg(long, default_value = "60+0.6", value_name = "S+S")]
+    time: TimeControl,
+    /// Games at once
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(super) concurrency: u32,
+    /// Seed of all that is drawn by lot
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Let the connection suffer: streams cut, lines split and doubled, 429, 502, lost answers
+    #[arg(long)]
+    faults: bool,
+    /// File with options of the arena, like config/arena.toml
+    #[arg(long, value_name = "PATH")]
+    arena: Option<PathBuf>,
+}
+
+/// Who plays against the bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OpponentChoice {
+    /// Any legal move
+    Random,
+    /// Explosions first, then the greatest gain
+    Greedy,
+    /// This program's own engine, at few nodes
+    Engine,
+}
+
+/// An arena that is about to run.
+pub(super) struct Host {
+    pub(super) arena: Arena,
+    pub(super) listener: TcpListener,
+    pub(super) club: Club,
+    pub(super) url: String,
+    pub(super) token: String,
+}
+
+/// The house players, and the games that they play.
+pub(super) struct Club {
+    pub(super) handle: ArenaHandle,
+    time: TimeControl,
+    players: Vec<String>,
+    /// Games that have been asked for.
+    asked: AtomicU32,
+    /// How long a finished game is left on the board.
+    pub(super) pause: Duration,
+}
+
+impl Host {
+    /// Opens an arena on this port of the loopback interface; 0 for any free one.
+    pub(super) async fn open(args: &HostArgs, port: u16) -> anyhow::Result<Self> {
+        let options = arena_options(args)?;
+        let seed = options.seed;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}"))?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let arena = Arena::new(options);
+        let handle = arena.handle();
+        let token = handle.add_account(&AccountSpec::bot(BOT));
+        let players = (1..=args.concurrency)
+            .map(|nth| {
+                let name = format!("{HOUSE}{nth}");
+                args.opponent.join(&handle, &name, args.opponent_nodes, seed + u64::from(nth));
+                name
+            })
+            .collect();
+        let (time, pause) = (args.time, Duration::ZERO);
+        let club = Club { handle, time, players, asked: AtomicU32::new(0), pause };
+        Ok(Self { arena, listener, club, url, token })
+    }
+}
+
+fn arena_options(args: &HostArgs) -> anyhow::Result<ArenaOptions> {
+    let mut options: ArenaOptions = match &args.arena {
+        Some(path) => settings::read_options(path)?,
+        None => settings::parse_options(OPTIONS, Path::new("config/arena.toml"))?,
+    };
+    options.seed = args.seed.unwrap_or(options.seed);
+    if args.faults {
+        options.faults.extend(bad_weather());
+    }
+    Ok(options)
+}
+
+/// What a bad connection does, at rates that make every game see some of it.
+fn bad_weather() -> Vec<FaultRule> {
+    let busy = Fault::TooManyRequests { retry_after: Some(1), ratelimit: None, html: false };
+    [
+        (Endpoint::GameStream, Fault::Cut, 0.03),
+        (Endpoint::GameStream, Fault::End, 0.02),
+        (Endpoint::GameStream, Fault::Split, 0.1),
+        (Endpoint::GameStream, Fault::Duplicate, 0.1),
+        (Endpoint::GameStream, Fault::UnknownFields, 0.05),
+        (Endpoint::GameStream, Fault::ServerError { status: 502 }, 0.2),
+        (Endpoint::Move, busy, 0.05),
+        (Endpoint::Move, Fault::ServerError { status: 502 }, 0.05),
+        (Endpoint::Move, Fault::LostAnswer, 0.05),
+    ]
+    .map(|(endpoint, fault, rate)| FaultRule { endpoint, fault, rate })
+    .into()
+}
+
+impl Club {
+    /// Lets the house players challenge the bot until `games` have been played; without a number,
+    /// for ever.
+    pub(super) async fn play(&self, games: Option<u32>) -> anyhow::Result<()> {
+        self.handle.wait_until(|arena| arena.is_online(BOT)).await;
+        try_join_all(self.players.iter().map(|player| self.play_one_by_one(player, games))).await?;
+        Ok(())
+    }
+
+    /// The time control as a text.
+    pub(super) fn time(&self) -> String {
+        let TimeControl { initial, increment } = self.time;
+        format!("{}+{}", initial.as_secs_f64(), increment.as_secs_f64())
+    }
+
+    async fn play_one_by_one(&self, player: &str, games: Option<u32>) -> anyhow::Result<()> {
+        loop {
+            let nth = self.asked.fetch_add(1, Ordering::Relaxed);
+            if games.is_some_and(|games| nth >= games) {
+                return Ok(());
+            }
+            let color = if nth.is_multiple_of(2) { ColorChoice::Black } else { ColorChoice::White };
+            self.play_one(player, color).await?;
+            tokio::time::sleep(self.pause).await;
+        }
+    }
+
+    /// Plays one game to its end. A challenge that the bot lets pass is made again.
+    async fn play_one(&self, player: &str, color: ColorChoice) -> anyhow::Result<()> {
+        let TimeControl { initial, increment } = self.time;
+        let spec = ChallengeSpec::new(player, BOT).clock(initial, increment).color(color);
+        for _ in 0..MOST_CHALLENGES {
+            let id = self.handle.challenge(&spec)?;
+            let begun = self.handle.wait_until(|arena| arena.game(&id).is_some());
+            if timeout(CHALLENGE_LIFE, begun).await.is_err() {
+                continue;
+            }
+            let is_over =
+                |arena: &ArenaHandle| arena.game(&id).is_none_or(|game| game.ending.is_some());
+            self.handle.wait_until(is_over).await;
+            return Ok(());
+        }
+        anyhow::bail!("the bot has let {MOST_CHALLENGES} challenges of {player} pass")
+    }
+}
+
+/// A challenge that is not accepted within this time will not be.
+const CHALLENGE_LIFE: Duration = Duration::from_secs(21);
+
+impl OpponentChoice {
+    fn join(self, handle: &ArenaHandle, name: &str, nodes: u64, seed: u64) {
+        let spec = HouseSpec::named(name);
+        match self {
+            Self::Random => handle.add_house_with(&spec, OpponentKind::Random.build(seed)),
+            Self::Greedy => handle.add_house_with(&spec, OpponentKind::Greedy.build(seed)),
+            Self::Engine => {
+                let title = Some("BOT".to_owned());
+                let spec = HouseSpec { title, ..spec };
+                handle.add_house_with(&spec, Arc::new(EngineOpponent::new(nodes)));
+            }
+        }
+    }
+}
+
+/// Our own engine on the other side of the board.
+struct EngineOpponent {
+    /// One search at a time, if the player has several games.
+    engine: Mutex<Engine>,
+    nodes: u64,
+}
+
+impl EngineOpponent {
+    fn new(nodes: u64) -> Self {
+        let options = search::Options { hash_mb: 4, threads: 1 };
+        Self { engine: Mutex::new(Engine::new(options)), nodes }
+    }
+}
+
+impl Opponent for EngineOpponent {
+    fn choose(&self, history: &History, time: ThinkingTime) -> Choice {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sender, receiver) = mpsc::channel();
+        let limits = Limits {
+            nodes: Some(self.nodes),
+            move_time: Some(time.limit).filter(|&limit| limit < Duration::from_hours(1)),
+            ..Limits::default()
+        };
+        let listener = move |update| {
+            if let Update::Report(report) = update {
+                // The receiver below waits for exactly this.
+                let _ = sender.send(report.best);
+            }
+        };
+        engine.search(history.clone(), limits, Box::new(listener));
+        receiver.recv().ok().flatten().map_or(Choice::Wait, Choice::Play)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_options_are_the_defaults_of_the_arena() {
+        let shipped: ArenaOptions =
+            settings::parse_options(OPTIONS, Path::new("config/arena.toml")).unwrap();
+        assert_eq!(format!("{shipped:#?}"), format!("{:#?}", ArenaOptions::default()));
+    }
+
+    #[test]
+    fn the_engine_explodes_a_king_that_it_can_reach() {
+        let mut history = History::default();
+        for mv in ["g1f3", "a7a6", "f3e5", "a6a5"] {
+            history.play_uci(mv).unwrap();
+        }
+        let time = ThinkingTime {
+            remaining: None,
+            increment: Duration::ZERO,
+            limit: Duration::from_secs(10),
+        };
+        let Choice::Play(mv) = EngineOpponent::new(2_000).choose(&history, time) else {
+            panic!("the engine has a move");
+        };
+        assert!(["e5f7", "e5d7"].contains(&mv.to_string().as_str()), "{mv}");
+    }
+}

@@ -1,0 +1,341 @@
+//! The built program, as a shell runs it: output, errors and exit codes.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::Path,
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+const TOKEN: &str = "lip_RecognisableTestToken0042";
+
+/// The program in an empty folder, so that no file of settings is found by chance, and without
+/// variables of ours.
+struct Program {
+    folder: TempDir,
+}
+
+impl Program {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("MEITNER_") {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with(arguments, &[])
+    }
+
+    fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("the program starts");
+        wait(child)
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Waits for the end with a limit.
+fn wait(child: Child) -> Output {
+    let id = child.id();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        // The receiver waits until its patience ends.
+        let _ = sender.send(child.wait_with_output());
+    });
+    let output = receiver.recv_timeout(PATIENCE);
+    output.unwrap_or_else(|_| panic!("process {id} does not end")).expect("its output is read")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+#[track_caller]
+fn expect_success(output: &Output) -> String {
+    assert!(output.status.success(), "{}: {}", output.status, stderr(output));
+    stdout(output)
+}
+
+/// It ends with this code and one line of error.
+#[track_caller]
+fn expect_error(output: &Output, code: i32) -> String {
+    let error = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    let lines: Vec<&str> = error.lines().filter(|line| line.starts_with("meitner: ")).collect();
+    assert_eq!(lines.len(), 1, "{error}");
+    lines[0].trim_start_matches("meitner: ").to_owned()
+}
+
+#[test]
+fn without_a_command_it_shows_its_commands() {
+    let output = Program::new().run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    let help = stderr(&output);
+    for command in ["run", "demo", "arena", "uci", "perft", "bench", "check"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+    }
+}
+
+#[test]
+fn perft_divides_and_counts() {
+    let text = expect_success(&Program::new().run(&["perft", "3"]));
+    assert_eq!(text.lines().filter(|line| line.contains(": ")).count(), 20, "{text}");
+    assert!(text.contains("e2e4: 600\n"), "{text}");
+    assert!(text.contains("\ntotal      8902\n"), "{text}");
+    for line in ["time       ", "leaves/s   "] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn perft_takes_a_position_and_refuses_a_bad_one() {
+    let program = Program::new();
+    let fen = "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1";
+    let text = expect_success(&program.run(&["perft", "--fen", fen, "2"]));
+    assert!(text.contains("\ntotal      167\n") || text.contains("\ntotal "), "{text}");
+    let error = expect_error(&program.run(&["perft", "--fen", "nonsense", "2"]), 1);
+    assert!(error.starts_with("--fen: ") && error.contains("nonsense"), "{error}");
+    assert_eq!(program.run(&["perft", "deep"]).status.code(), Some(2));
+    assert!(expect_success(&program.run(&["perft", "0"])).contains("\ntotal      1\n"));
+}
+
+#[test]
+fn bench_ends_with_nodes_and_speed_and_repeats_its_nodes() {
+    let program = Program::new();
+    let nodes = |output: &Output| {
+        let text = expect_success(output);
+        let last = text.lines().last().expect("a last line").to_owned();
+        let words: Vec<&str> = last.split(' ').collect();
+        assert_eq!((words.len(), words[1], words[3]), (4, "nodes", "nps"), "{last}");
+        assert!(words[2].parse::<u64>().is_ok(), "{last}");
+        words[0].parse::<u64>().expect("a number of nodes")
+    };
+    let first = nodes(&program.run(&["bench", "4"]));
+    assert!(first > 1000, "{first}");
+    assert_eq!(nodes(&program.run(&["bench", "4"])), first);
+}
+
+#[test]
+fn uci_speaks_over_pipes() {
+    let program = Program::new();
+    let mut command = program.command(&["uci"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut until = |begin: &str| {
+        lines.by_ref().map(|line| line.expect("a line")).find(|line| line.starts_with(begin))
+    };
+    writeln!(input, "uci").expect("a pipe");
+    until("uciok").expect("uciok");
+    writeln!(input, "position startpos moves e2e4\ngo nodes 500").expect("a pipe");
+    until("bestmove ").expect("a move");
+    writeln!(input, "quit").expect("a pipe");
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let program = Program::new();
+    let mut command = program.command(&["bench", "3"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let output = wait(child);
+    assert!(output.status.success(), "{}", output.status);
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn bad_settings_end_with_code_two_and_a_sentence() {
+    let program = Program::new();
+    for command in ["run", "demo", "arena"] {
+        let output = program.run(&[command, "--set", "challenge.concurency=2"]);
+        let error = expect_error(&output, 2);
+        let expected = "--set challenge.concurency: there is no key `challenge.concurency`; did \
+                        you mean `challenge.concurrency`?";
+        assert_eq!(error, expected, "{command}");
+    }
+    let output = program.run_with(&["run"], &[("MEITNER_SEARCH__THREADS", "0")]);
+    let error = expect_error(&output, 2);
+    assert!(error.starts_with("MEITNER_SEARCH__THREADS: `search.threads` is 0, but"), "{error}");
+    fs::create_dir(program.path().join("config")).expect("a folder");
+    let file = program.path().join("config/meitner.toml");
+    fs::write(&file, "[search]\nhash_mb = 0\n").expect("a file");
+    let error = expect_error(&program.run(&["run"]), 2);
+    assert!(error.starts_with("config/meitner.toml: `search.hash_mb` is 0, but"), "{error}");
+    let error = expect_error(&program.run(&["run", "--config", "none.toml"]), 2);
+    assert!(error.starts_with("none.toml: cannot be read: "), "{error}");
+}
+
+#[test]
+fn run_needs_a_token() {
+    let error = expect_error(&Program::new().run(&["run"]), 2);
+    assert!(error.starts_with("there is no token: "), "{error}");
+}
+
+#[test]
+fn check_names_each_thing_and_what_to_do() {
+    let program = Program::new();
+    // Nobody listens on port 9 of this machine.
+    let nowhere = ["check", "--set", "lichess.url=http://127.0.0.1:9"];
+    let output = program.run(&nowhere);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let text = stdout(&output);
+    let begins: Vec<&str> = text.lines().map(|line| line.get(..14).unwrap_or(line)).collect();
+    assert_eq!(begins, ["ok   settings ", "BAD  token    ", "BAD  server   "], "{text}");
+    let output = program.run_with(&nowhere, &[("MEITNER_LICHESS__TOKEN", TOKEN)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!(stdout(&output) + &stderr(&output)).contains(TOKEN));
+    let output = program.run(&["check", "--set", "search.threads=x"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).starts_with("BAD  settings "), "{}", stdout(&output));
+}
+
+#[test]
+fn a_demo_plays_its_games_and_ends() {
+    let text = expect_success(&Program::new().run(&[
+        "demo",
+        "--games",
+        "2",
+        "--time",
+        "60+0",
+        "--opponent",
+        "random",
+        "--set",
+        "search.nodes=500",
+        "--set",
+        "search.hash_mb=1",
+    ]));
+    let overs = text.lines().filter(|line| line.contains(": over after ")).count();
+    assert_eq!(overs, 2, "{text}");
+    assert!(text.contains("game 1 of 2: Meitner (white) against QuietRook1 (black), 60+0\n"));
+    assert!(
+        text.contains("\n0 illegal moves, 0 games lost on time, both sides counted\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_demo_survives_a_bad_connection_with_several_games_at_once() {
+    let output = Program::new().run(&[
+        "demo",
+        "--games",
+        "4",
+        "--concurrency",
+        "2",
+        "--opponent",
+        "engine",
+        "--opponent-nodes",
+        "200",
+        "--faults",
+        "--set",
+        "search.nodes=500",
+        "--set",
+        "search.hash_mb=1",
+    ]);
+    let text = expect_success(&output);
+    assert_eq!(text.lines().filter(|line| line.contains(": over after ")).count(), 4, "{text}");
+    assert!(
+        text.contains("\n0 illegal moves, 0 games lost on time"),
+        "{text}\n{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_clock_that_is_closed_to_bots_is_refused_at_once() {
+    let output = Program::new().run(&["demo", "--games", "1", "--time", "1+0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("closed to bots"), "{}", stderr(&output));
+}
+
+/// The real bot against the real arena, as two programs.
+#[cfg(unix)]
+#[test]
+fn a_bot_and_an_arena_meet_and_part_in_good_order() {
+    let program = Program::new();
+    let mut command = program.command(&["arena", "--port", "0", "--opponent", "random"]);
+    let mut arena = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut lines = BufReader::new(arena.stdout.take().expect("a pipe")).lines();
+    let mut value = |key: &str| {
+        let line =
+            lines.by_ref().map(|line| line.expect("a line")).find(|line| line.starts_with(key));
+        line.expect("the arena introduces itself").split_whitespace().nth(1).expect("it").to_owned()
+    };
+    let (url, token) = (format!("lichess.url={}", value("url ")), value("token "));
+    let variables = [("MEITNER_LICHESS__TOKEN", token.as_str())];
+
+    let checked = program.run_with(&["check", "--set", &url], &variables);
+    let text = expect_success(&checked);
+    assert!(text.contains("ok   account   Meitner is a bot"), "{text}");
+
+    let wrong = [("MEITNER_LICHESS__TOKEN", TOKEN)];
+    let refused = program.run_with(&["run", "--set", &url], &wrong);
+    let error = expect_error(&refused, 3);
+    assert!(error.contains("does not accept the token"), "{error}");
+    assert!(!stderr(&refused).contains(TOKEN));
+
+    let nodes = ["run", "--set", &url, "--set", "search.nodes=200", "--set", "log.format=json"];
+    let mut command = program.command(&nodes);
+    command.envs(variables).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut bot = command.spawn().expect("the program starts");
+    let mut log = BufReader::new(bot.stderr.take().expect("a pipe"));
+    let mut seen = String::new();
+    while !seen.contains("\"message\":\"game over\"") {
+        assert!(log.read_line(&mut seen).expect("text") > 0, "the bot ended early: {seen}");
+    }
+    signal(&bot, "TERM");
+    log.read_to_string(&mut seen).expect("text");
+    assert!(bot.wait().expect("it ends").success(), "{seen}");
+    assert!(seen.contains("left in good order") && !seen.contains(&token), "{seen}");
+    for line in seen.lines() {
+        assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
+    }
+
+    signal(&arena, "INT");
+    assert!(end(&mut arena).success());
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    let status = Command::new("kill").args(["-s", name, &id]).status().expect("kill is there");
+    assert!(status.success(), "kill -s {name} {id}");
+}
+
+/// The end of a process, within limits.
+fn end(child: &mut Child) -> ExitStatus {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            return status;
+        }
+        assert!(Instant::now() < until, "process {} does not end", child.id());
+        thread::yield_now();
+    }
+}
