@@ -44,8 +44,8 @@ pub(super) enum ParseTimeControlError {
 
 /// Games that are estimated to last less are ultrabullet, which servers close to bots.
 const SHORTEST_GAME: Duration = Duration::from_secs(30);
-const LONGEST_INITIAL: Duration = Duration::from_secs(10_800);
-const LONGEST_INCREMENT: Duration = Duration::from_secs(180);
+const LONGEST_INITIAL: Duration = Duration::from_hours(3);
+const LONGEST_INCREMENT: Duration = Duration::from_mins(3);
 
 impl FromStr for TimeControl {
     type Err = ParseTimeControlError;

@@ -80,13 +80,12 @@ impl Merged {
     }
 
     /// All values as one tree.
-    pub(super) fn into_config(self) -> Result<Config, ConfigError> {
-        self.0
-            .into_iter()
-            .try_fold(Config::builder(), |builder, (key, (value, _))| {
-                builder.set_override(key, value)
-            })?
-            .build()
+    pub(super) fn to_config(&self) -> Result<Config, ConfigError> {
+        let mut builder = Config::builder();
+        for (&key, (value, _)) in &self.0 {
+            builder = builder.set_override(key, value.clone())?;
+        }
+        builder.build()
     }
 
     fn add_file(&mut self, text: &str, source: &Source, path: &Path) -> Result<(), SettingsError> {
@@ -174,7 +173,7 @@ fn flatten(
         let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value.kind {
             ValueKind::Table(table) if schema::find(&name).is_none() => {
-                flatten(&name, table, values)
+                flatten(&name, table, values);
             }
             _ => {
                 values.insert(name, value);
@@ -192,7 +191,7 @@ pub(super) fn presentable(error: &ConfigError, text: &str) -> String {
     }
     let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
     let place = lines.next().unwrap_or_default().trim_start_matches("TOML parse error at ");
-    let reason = lines.last().unwrap_or("it is not TOML");
+    let reason = lines.next_back().unwrap_or("it is not TOML");
     let number = place.split(|c: char| !c.is_ascii_digit()).find_map(|word| word.parse().ok());
     let line = number.and_then(|number: usize| text.lines().nth(number.checked_sub(1)?));
     let value = line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value);

@@ -71,23 +71,22 @@ impl Settings {
     /// # Errors
     ///
     /// [`SettingsError`], one sentence for the operator.
+    ///
+    /// # Panics
+    ///
+    /// Never: every key has a default, and every value has been checked before it is converted.
     pub fn load(sources: &Sources) -> Result<Self, SettingsError> {
         let merged = layers::Merged::load(sources)?;
-        let origin = |key: &str| merged.source(key);
-        let token_source = origin("lichess.token");
-        let file_source = origin("lichess.token_file");
-        let sources = [origin("challenge.min_initial_s"), origin("challenge.min_increment_s")];
-        let switches = [origin("challenge.casual"), origin("challenge.humans")];
         let raw: Raw = merged
-            .into_config()
+            .to_config()
             .and_then(config::Config::try_deserialize)
             .expect("every key has a default and every value has been checked");
-        raw.check(sources, switches)?;
+        raw.check(|key| merged.source(key))?;
         let token = TokenOptions {
             token: raw.lichess.token.clone(),
-            token_source,
+            token_source: merged.source("lichess.token"),
             file: raw.lichess.token_file.clone(),
-            file_source,
+            file_source: merged.source("lichess.token_file"),
         };
         Ok(Self { lichess: raw.lichess(), daemon: raw.daemon(), log: raw.log(), token })
     }
@@ -230,36 +229,31 @@ struct RawLog {
 }
 
 impl Raw {
-    /// Checks what no key can tell alone. The sources are those of the keys named.
-    fn check(&self, ranges: [Source; 2], switches: [Source; 2]) -> Result<(), SettingsError> {
-        let challenge = &self.challenge;
-        let [initial, increment] = ranges;
-        let bad = |source_of, key, found: &dyn std::fmt::Display, allowed: String| {
-            Err(SettingsError::BadValue { source_of, key, found: found.to_string(), allowed })
+    /// Checks what no key can tell alone. `source` knows who has set a key.
+    fn check(&self, source: impl Fn(&str) -> Source) -> Result<(), SettingsError> {
+        let bad = |key, found: &dyn std::fmt::Display, allowed: String| {
+            let found = found.to_string();
+            Err(SettingsError::BadValue { source_of: source(key), key, found, allowed })
         };
-        if challenge.min_initial_s > challenge.max_initial_s {
+        let RawChallenge { min_initial_s, max_initial_s, .. } = self.challenge;
+        if min_initial_s > max_initial_s {
+            let allowed = format!("at most `challenge.max_initial_s`, which is {max_initial_s}");
+            return bad("challenge.min_initial_s", &min_initial_s, allowed);
+        }
+        let RawChallenge { min_increment_s, max_increment_s, .. } = self.challenge;
+        if min_increment_s > max_increment_s {
             let allowed =
-                format!("at most `challenge.max_initial_s`, which is {}", challenge.max_initial_s);
-            return bad(initial, "challenge.min_initial_s", &challenge.min_initial_s, allowed);
+                format!("at most `challenge.max_increment_s`, which is {max_increment_s}");
+            return bad("challenge.min_increment_s", &min_increment_s, allowed);
         }
-        if challenge.min_increment_s > challenge.max_increment_s {
-            let most = challenge.max_increment_s;
-            let allowed = format!("at most `challenge.max_increment_s`, which is {most}");
-            return bad(
-                increment,
-                "challenge.min_increment_s",
-                &challenge.min_increment_s,
-                allowed,
-            );
-        }
-        let [casual, humans] = switches;
-        if !challenge.rated && !challenge.casual {
+        let RawChallenge { rated, casual, bots, humans, .. } = self.challenge;
+        if !rated && !casual {
             let allowed = "true if `challenge.rated` is false".to_owned();
-            return bad(casual, "challenge.casual", &false, allowed);
+            return bad("challenge.casual", &casual, allowed);
         }
-        if !challenge.bots && !challenge.humans {
+        if !bots && !humans {
             let allowed = "true if `challenge.bots` is false".to_owned();
-            return bad(humans, "challenge.humans", &false, allowed);
+            return bad("challenge.humans", &humans, allowed);
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Lines {
             }
             writeln!(out, "game {number}: {line}")?;
         }
-        if let Some(ending) = &game.ending {
+        if let Some(ending) = game.ending {
             told.is_over = true;
             let plies = game.moves.len();
             let result = words::result(game, ending);

@@ -77,7 +77,7 @@ async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::R
     let client = Arc::new(Client::new(options, token.into())?);
     let (live_sender, live) = watch::channel(LiveGames::new());
     let display = if is_drawn {
-        Display::Screen(Screen::new(&url))
+        Display::Screen(Box::new(Screen::new(&url)))
     } else {
         Display::Lines(Lines::new(args.games, club.time()))
     };
@@ -166,7 +166,7 @@ struct Viewer {
 
 enum Display {
     Lines(Lines),
-    Screen(Screen),
+    Screen(Box<Screen>),
 }
 
 impl Viewer {

@@ -67,7 +67,7 @@ impl Screen {
         if self.finished.contains(&game.id) {
             return;
         }
-        if let Some(ending) = &game.ending {
+        if let Some(ending) = game.ending {
             self.finished.push(game.id.clone());
             let result = words::result(game, ending);
             let moves = game.moves.len().div_ceil(2);
@@ -141,7 +141,7 @@ fn game_lines(game: &GameSnapshot, bot: Option<&Snapshot>, now: Instant) -> Vec<
     let mut margin = vec![side(!us), String::new()];
     margin.extend(thought_lines(bot.and_then(|bot| bot.thought.as_ref()), history.position()));
     margin.resize(7, String::new());
-    margin[6] = match &game.ending {
+    margin[6] = match game.ending {
         Some(ending) => format!("  {}", words::result(game, ending)),
         None => last_move(&before, mv),
     };
@@ -217,9 +217,12 @@ fn board(before: &Position, mv: Option<Move>, after: &Position, us: Color) -> Ve
         row.push_str(RESET);
         rows.push(row);
     }
-    let files: String =
-        (0..8).map(order).map(|file| format!(" {} ", char::from(b'a' + file))).collect();
-    rows.push(format!("{DIM}  {files}{RESET}"));
+    let mut files = format!("{DIM}  ");
+    for file in (0..8).map(order) {
+        // Writing to a string does not fail.
+        let _ = write!(files, " {} ", char::from(b'a' + file));
+    }
+    rows.push(files + RESET);
     rows
 }
 

@@ -47,7 +47,7 @@ pub(super) fn speed(nps: u64) -> String {
 }
 
 /// How a game ended: `Meitner wins, king exploded`.
-pub(super) fn result(game: &GameSnapshot, ending: &Ending) -> String {
+pub(super) fn result(game: &GameSnapshot, ending: Ending) -> String {
     let by = reason(ending.by);
     match ending.winner {
         Some(Color::White) => format!("{} wins, {by}", game.white),
