@@ -93,14 +93,13 @@ fn module_path(file: &Path) -> Vec<String> {
 fn check_files(check: impl Fn(&Path, &str) -> Vec<String>) {
     let files = source_files();
     assert!(files.len() > 20, "only {} files found", files.len());
-    let mut found = String::new();
+    let mut found = Vec::new();
     for file in files {
         let source = fs::read_to_string(&file).expect("a source file can be read");
-        for violation in check(&file, &source) {
-            found += &format!("{}: {violation}\n", file.display());
-        }
+        let violations = check(&file, &source).into_iter();
+        found.extend(violations.map(|violation| format!("{}: {violation}", file.display())));
     }
-    assert!(found.is_empty(), "\n{found}");
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
 #[test]

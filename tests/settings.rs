@@ -85,7 +85,7 @@ fn documented() -> Vec<Documented> {
             comment.clear();
         } else if let Some((name, value)) = line.split_once(" = ") {
             let after = |word: &str| comment.split_once(word).map(|(_, rest)| rest.trim_start());
-            let default = after("Default:").unwrap_or_else(|| panic!("{name}: no default told"));
+            let default = after("Default:").expect("a default is told");
             let default = default.split_once(" Range:").map_or(default, |(text, _)| text);
             let default = default.trim().trim_end_matches('.');
             let default = default.split(" and ").nth(nth).unwrap_or(default);
@@ -405,7 +405,7 @@ fn the_token_is_never_shown() {
         format!("[lichess]\ntoken = '{TOKEN}\""),
         format!("[lichess]\ntoken = \"{TOKEN}\" x"),
         format!("[lichess]\ntoken \"{TOKEN}\""),
-        format!("{TOKEN}"),
+        TOKEN.to_owned(),
         format!("[lichess]\ntoken = \"{TOKEN}\"\ntoken = \"{TOKEN}\""),
         // Of a wrong type, or under a wrong key.
         format!("[lichess]\ntoken = [\"{TOKEN}\"]"),

@@ -103,13 +103,14 @@ impl Session {
     /// Nothing but progress comes.
     fn expect_no_best_move(&self) {
         let until = Instant::now() + SILENCE;
-        loop {
-            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        let next = || self.lines.recv_timeout(until.saturating_duration_since(Instant::now()));
+        let end = loop {
+            match next() {
                 Ok(line) => assert!(!line.starts_with("bestmove"), "{line}"),
-                Err(RecvTimeoutError::Timeout) => return,
-                Err(RecvTimeoutError::Disconnected) => panic!("the session ended"),
+                Err(end) => break end,
             }
-        }
+        };
+        assert_eq!(end, RecvTimeoutError::Timeout, "the session goes on");
     }
 
     /// Stops the search, which must answer in time.
@@ -132,8 +133,9 @@ impl Session {
 /// Whether a word follows a key in an info line as a number.
 fn number(line: &str, key: &str) -> i64 {
     let mut words = line.split(' ').skip_while(|&word| word != key).skip(1);
-    let value = words.next().unwrap_or_else(|| panic!("no {key} in {line}"));
-    value.parse().unwrap_or_else(|_| panic!("{key} in {line}"))
+    let value = words.next().and_then(|word| word.parse().ok());
+    assert!(value.is_some(), "{key} in {line}");
+    value.unwrap_or_default()
 }
 
 #[test]

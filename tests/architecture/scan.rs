@@ -58,9 +58,9 @@ pub(crate) fn references(module_path: &[&str], source: &str) -> Vec<Reference> {
             }
             Token::Word(word) if is_start(word) && !scanner.is_inside_path() => {
                 if scanner.is_visibility() {
-                    scanner.at += 1
+                    scanner.at += 1;
                 } else {
-                    scanner.tree(&module, &module)
+                    scanner.tree(&module, &module);
                 }
             }
             _ => scanner.at += 1,
