@@ -17,7 +17,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     daemon::{self, ShutdownOptions, Unfinished, policy::PolicyOptions},
-    game::{self, DrawOptions, ResignOptions},
+    game::{self, ChatOptions, DrawOptions, ResignOptions},
     platform::{Speed, lichess},
     search,
 };
@@ -203,6 +203,8 @@ struct RawSearch {
 #[derive(Deserialize)]
 struct RawGame {
     first_move_patience_s: u64,
+    greeting: String,
+    goodbye: String,
     draw_accept: bool,
     draw_accept_at_most_cp: i32,
     draw_offer: bool,
@@ -308,6 +310,7 @@ impl Raw {
             first_move_time: Duration::from_millis(search.first_move_ms),
             untimed_move_time: Duration::from_millis(search.untimed_move_ms),
             abort_patience: Duration::from_secs(raw.first_move_patience_s),
+            chat: ChatOptions { greeting: raw.greeting.clone(), goodbye: raw.goodbye.clone() },
             draw: DrawOptions {
                 accept: raw.draw_accept,
                 accept_at_most_cp: raw.draw_accept_at_most_cp,

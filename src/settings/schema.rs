@@ -5,6 +5,8 @@ use std::str::FromStr;
 use config::{Value, ValueKind};
 use tracing_subscriber::filter::EnvFilter;
 
+use crate::game::MAX_CHAT_CHARS;
+
 /// A key and what it takes.
 pub(super) struct Key {
     pub(super) name: &'static str,
@@ -20,6 +22,8 @@ pub(super) enum Kind {
     Number { min: i64, max: i64 },
     /// Any text.
     Text,
+    /// A line of chat.
+    Chat,
     /// A text that is never shown.
     Secret,
     /// The address of a server.
@@ -71,6 +75,8 @@ pub(super) const KEYS: &[Key] = &[
     key("search.first_move_ms", number(1, 20_000)),
     key("search.untimed_move_ms", number(1, 600_000)),
     key("game.first_move_patience_s", number(5, 3_600)),
+    key("game.greeting", Kind::Chat),
+    key("game.goodbye", Kind::Chat),
     key("game.draw_accept", Kind::Switch),
     key("game.draw_accept_at_most_cp", number(-30_000, 30_000)),
     key("game.draw_offer", Kind::Switch),
@@ -151,6 +157,9 @@ impl Kind {
             (Self::Switch, ValueKind::Boolean(_))
             | (Self::Text | Self::Secret, ValueKind::String(_)) => true,
             (Self::Number { min, max }, ValueKind::I64(number)) => (min..=max).contains(number),
+            (Self::Chat, ValueKind::String(text)) => {
+                text.chars().count() <= MAX_CHAT_CHARS && !text.contains(char::is_control)
+            }
             (Self::Url, ValueKind::String(text)) => is_url(text),
             (Self::Filter, ValueKind::String(text)) => is_filter(text),
             (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
@@ -171,6 +180,7 @@ impl Kind {
             Self::Switch => "true or false".to_owned(),
             Self::Number { min, max } => format!("a whole number from {min} to {max}"),
             Self::Text | Self::Secret => "a text".to_owned(),
+            Self::Chat => format!("one line of at most {MAX_CHAT_CHARS} characters"),
             Self::Url => "an address like https://lichess.org".to_owned(),
             Self::Filter => "directives like meitner::platform=debug,hyper=info".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
