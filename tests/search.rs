@@ -10,7 +10,7 @@ use std::{
 
 use meitner::{
     rules::{CastlingNotation, History, Position},
-    search::{ClockLimit, Engine, Limits, Options, Report, Update},
+    search::{ClockLimit, Engine, Limits, Options, Report, Update, bench},
 };
 
 /// Starts a search and gives the receiver of its report.
@@ -217,4 +217,14 @@ fn a_repetition_is_avoided_when_winning_and_sought_when_losing() {
     let report = search(&engine, history, nodes(20_000));
     assert_ne!(best(&report), "");
     assert!(report.info.score.centipawns() > 100, "{}", report.info.score);
+}
+
+/// The number of nodes that `meitner bench` prints. It changes with every functional change of the
+/// searcher, and only then; a change of it needs a match result in its commit.
+const SIGNATURE: u64 = 1_631_624;
+
+#[test]
+fn the_bench_has_its_signature() {
+    let (nodes, _) = bench::run(bench::DEPTH, |_| {});
+    assert_eq!(nodes, SIGNATURE);
 }

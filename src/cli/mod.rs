@@ -12,6 +12,7 @@ mod host;
 mod log;
 mod options;
 mod run;
+mod training;
 
 use std::{
     io::{self, Write as _},
@@ -42,6 +43,10 @@ enum Command {
     Perft(engine::PerftArgs),
     /// Search a fixed set of positions; the number of nodes is the signature of the searcher
     Bench(engine::BenchArgs),
+    /// Play games of the engine with itself, for `tune`
+    Selfplay(training::SelfplayArgs),
+    /// Fit the evaluation to games and print its source file
+    Tune(training::TuneArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
 }
@@ -55,6 +60,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Uci => engine::uci(),
         Command::Perft(args) => engine::perft(args),
         Command::Bench(args) => engine::bench(args),
+        Command::Selfplay(args) => training::selfplay(args),
+        Command::Tune(args) => training::tune(args),
         Command::Check(args) => check::check(args),
     };
     match result {

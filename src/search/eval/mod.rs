@@ -1,8 +1,8 @@
 //! Static evaluation: what a quiet position is worth, from the men and the safety of the kings.
 //!
-//! The value is linear in its [`WEIGHTS`], which are fitted to games that the engine played with
-//! itself. Placement changes with each move and is carried along by an [`Accumulator`]; the other
-//! [`terms`] are counted where a value is asked for. Values are centipawns, tapered between
+//! The value is linear in its `WEIGHTS`, which are fitted to games that the engine played with
+//! itself. Placement changes with each move and is carried along by an `Accumulator`; the other
+//! `terms` are counted where a value is asked for. Values are centipawns, tapered between
 //! middlegame and endgame.
 
 mod terms;

@@ -1,0 +1,94 @@
+//! The commands that make the evaluation: `selfplay` writes games, `tune` fits the weights to them.
+
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader, BufWriter, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::selfplay::{self, Plan, Record, Schedule};
+
+/// Arguments of `selfplay`.
+#[derive(Debug, Args)]
+pub(super) struct SelfplayArgs {
+    /// Number of games
+    #[arg(long, default_value_t = 1000)]
+    games: u64,
+    /// Seed of the random openings: the same seed gives the same games
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Nodes for each move
+    #[arg(long, default_value_t = 1500)]
+    nodes: u64,
+    /// File for the games, one a line; standard output if not given
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub(super) struct TuneArgs {
+    /// Files of games from `selfplay`
+    #[arg(required = true)]
+    games: Vec<PathBuf>,
+    /// Passes over the positions
+    #[arg(long, default_value_t = Schedule::default().epochs)]
+    epochs: u32,
+    /// Share of the game's result in what is fitted, 0 to 1; the rest is the search's score
+    #[arg(long, default_value_t = Schedule::default().result_share)]
+    result_share: f32,
+}
+
+/// Plays games of the engine with itself.
+pub(super) fn selfplay(args: &SelfplayArgs) -> anyhow::Result<ExitCode> {
+    let mut out: Box<dyn Write> = match &args.out {
+        Some(path) => {
+            let file =
+                File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(BufWriter::new(io::stdout().lock())),
+    };
+    let plan = Plan { games: args.games, seed: args.seed, nodes: args.nodes };
+    let mut written = Ok(());
+    selfplay::play(plan, |record| {
+        written = writeln!(out, "{record}");
+        written.is_ok()
+    });
+    written?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fits the weights and prints them as the source file that the evaluation is built with.
+pub(super) fn tune(args: &TuneArgs) -> anyhow::Result<ExitCode> {
+    let mut records = Vec::new();
+    for path in &args.games {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        for (index, line) in BufReader::new(file).lines().enumerate() {
+            let place = || format!("{}, line {}", path.display(), index + 1);
+            let record: Record = line.with_context(place)?.parse().with_context(place)?;
+            records.push(record);
+        }
+    }
+    let schedule = Schedule {
+        epochs: args.epochs,
+        result_share: args.result_share.clamp(0.0, 1.0),
+        ..Schedule::default()
+    };
+    let fit = selfplay::fit(&records, schedule);
+    let origin = format!("{} games, {} positions", records.len(), fit.positions.0);
+    writeln!(
+        io::stderr(),
+        "{origin}; error on {} held out: {:.6} before, {:.6} after",
+        fit.positions.1,
+        fit.error.0,
+        fit.error.1
+    )?;
+    io::stdout().write_all(selfplay::write_weights(&fit.weights, &origin).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
