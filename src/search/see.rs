@@ -13,7 +13,7 @@ use crate::{
 pub(super) const VALUES: [Value; 6] = [100, 200, 250, 340, 640, KING];
 /// A king in the blast.
 pub(super) const KING: Value = 20_000;
-/// An even trade costs the tempo; the engine notes give 7 to 14.
+/// An even trade costs the tempo; `docs/ENGINE.md` gives 7 to 14 (section 3).
 const EVEN_TRADE: Value = 10;
 
 /// What a side's men on these squares are worth, pawns and king left out.

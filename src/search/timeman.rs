@@ -21,7 +21,7 @@ const PANIC: Duration = Duration::from_secs(1);
 /// The budget of a move; `None` if the limits set no time. `ply` is the ply of the game.
 ///
 /// Atomic games are short, so the share of the clock grows from 1 % at the first move to 6 %
-/// (engine notes, section 8); no move takes more than 40 % of what is left.
+/// (`docs/ENGINE.md`, section 8); no move takes more than 40 % of what is left.
 pub fn budget(limits: &Limits, ply: u32) -> Option<Budget> {
     if let Some(time) = limits.move_time {
         let time = time.saturating_sub(limits.overhead).max(Duration::from_millis(1));

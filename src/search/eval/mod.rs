@@ -139,7 +139,7 @@ fn blend(sum: Tapered, phase: Value) -> Value {
 }
 
 /// Draws toward zero what is hard to win: a side without pawns and queens needs more than one
-/// piece beside its king (engine notes, section 2). `value` is the side to move's.
+/// piece beside its king (`docs/ENGINE.md`, section 2). `value` is the side to move's.
 fn scale(position: &Position, value: Value) -> Value {
     let leader = if value > 0 { position.turn() } else { !position.turn() };
     if position.of(leader, Role::Pawn).any() || position.of(leader, Role::Queen).any() {
