@@ -1,7 +1,7 @@
 //! Perft counts on which independent programs agree, to a node limit.
 //!
 //! The limit is 200,000 nodes for each line, which a debug build bears; the environment variable
-//! `PERFT_NODES` sets another, so that `PERFT_NODES=200000000 cargo test --release --test perft`
+//! `PERFT_NODES` sets another, so that `PERFT_NODES=700000000 cargo test --release --test perft`
 //! runs every count in the data.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]

@@ -1,6 +1,6 @@
 //! The commands: what `meitner` can be asked for, and what it answers to the shell.
 //!
-//! Each command has its own file, wires parts of the library and writes to standard output; nothing
+//! Each command wires parts of the library and writes to standard output; nothing
 //! else in the library prints. Errors go to standard error in one line, logs as well.
 
 mod arena;

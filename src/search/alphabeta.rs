@@ -263,7 +263,7 @@ impl<'a> Searcher<'a> {
                     if !in_check
                         && !is_threatened
                         && reduced_depth <= 6
-                        && evaluation + 180 + 130 * reduced_depth <= alpha
+                        && evaluation + 260 + 180 * reduced_depth <= alpha
                     {
                         picker.skip_quiets = true;
                         continue;

@@ -45,7 +45,8 @@ pub(super) struct Picker<'a> {
     is_quiescence: bool,
     moves: ArrayVec<Scored, { crate::rules::MAX_MOVES }>,
     next: usize,
-    bad_captures: ArrayVec<Scored, 64>,
+    /// Captures at the front of `moves` that have been put off until the quiet moves are done.
+    bad: usize,
     /// Set by the searcher when no more quiet moves are of interest.
     pub(super) skip_quiets: bool,
 }
@@ -70,7 +71,7 @@ impl<'a> Picker<'a> {
             is_quiescence: false,
             moves: ArrayVec::new(),
             next: 0,
-            bad_captures: ArrayVec::new(),
+            bad: 0,
             skip_quiets: false,
         }
     }
@@ -107,9 +108,8 @@ impl<'a> Picker<'a> {
                         if scored.see >= 0 || (!self.is_quiescence && scored.see >= -10) {
                             return Some((scored.mv, Some(scored.see)));
                         }
-                        if !self.bad_captures.is_full() {
-                            self.bad_captures.push(scored);
-                        }
+                        self.moves[self.bad] = scored;
+                        self.bad += 1;
                         continue;
                     }
                     self.stage = if self.is_quiescence { Stage::Done } else { Stage::Killers };
@@ -141,11 +141,13 @@ impl<'a> Picker<'a> {
                     {
                         return Some((scored.mv, None));
                     }
-                    self.bad_captures.reverse();
+                    self.next = 0;
                     self.stage = Stage::BadCaptures;
                 }
                 Stage::BadCaptures => {
-                    if let Some(scored) = self.bad_captures.pop() {
+                    if self.next < self.bad {
+                        let scored = self.moves[self.next];
+                        self.next += 1;
                         return Some((scored.mv, Some(scored.see)));
                     }
                     self.stage = Stage::Done;
@@ -179,8 +181,8 @@ impl<'a> Picker<'a> {
     }
 
     fn generate_quiets(&mut self, histories: &Histories) {
-        self.moves.clear();
-        self.next = 0;
+        self.moves.truncate(self.bad);
+        self.next = self.bad;
         let mut list = MoveList::new();
         self.generator.quiets(&mut list);
         let color = self.position.turn();

@@ -72,6 +72,10 @@ impl Pacer {
         self.last_value = best.value;
         self.mates = if is_decisive(best.value) { self.mates + 1 } else { 0 };
         let Some(budget) = self.budget else { return false };
+        // A fixed time is used up: the hard bound ends it.
+        if budget.soft == budget.hard {
+            return false;
+        }
         if moves == 1 || self.mates >= 3 || is_won(best) {
             return true;
         }

@@ -138,16 +138,20 @@ fn blend(sum: Tapered, phase: Value) -> Value {
     (sum.mg * phase + sum.eg * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
-/// Draws toward zero what is hard to win: a side without pawns and queens needs more than one
-/// piece beside its king (`docs/ENGINE.md`, section 2). `value` is the side to move's.
+/// Draws toward zero what is hard to win: without pawns and queens a side needs more than one
+/// piece beside its king, and more than two minor pieces against a bare one (`docs/ENGINE.md`,
+/// section 2). `value` is the side to move's.
 fn scale(position: &Position, value: Value) -> Value {
     let leader = if value > 0 { position.turn() } else { !position.turn() };
-    if position.of(leader, Role::Pawn).any() || position.of(leader, Role::Queen).any() {
+    let own = position.side(leader);
+    if (own & (position.role(Role::Pawn) | position.role(Role::Queen))).any() {
         return value;
     }
-    match position.side(leader).len() {
+    let are_minor = (own & position.role(Role::Rook)).is_empty();
+    match own.len() {
         0 | 1 => 0,
         2 => value / 8,
+        3 if are_minor && position.has_bare_king(!leader) => value / 8,
         _ => value,
     }
 }
