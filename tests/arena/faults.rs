@@ -90,6 +90,20 @@ async fn a_move_that_met_a_failing_server_is_sent_again() {
 }
 
 #[tokio::test]
+async fn a_move_refused_for_reasons_of_its_own_is_sent_again() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    // Two moves that the server judged and refused would make the bot resign.
+    for status in [401, 404, 408] {
+        world.arena.inject(Endpoint::Move, Fault::ServerError { status });
+    }
+    world.reply(&game).await;
+    assert_eq!(world.arena.faults().struck().len(), 3);
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
 async fn a_late_answer_harms_nothing() {
     move_survives(Fault::Delay { ms: 200 }).await;
 }
