@@ -118,7 +118,8 @@ pub enum DaemonError {
 ///
 /// # Errors
 ///
-/// [`DaemonError`] if it cannot start or the server no longer lets it in.
+/// [`DaemonError`] if it cannot start, or, after the games that run by then, if the server no longer
+/// lets it in.
 pub async fn run(
     options: Options,
     client: Arc<Client>,
@@ -133,11 +134,14 @@ pub async fn run(
     let follower = (Arc::clone(&client), cancel.clone());
     services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
     let mut supervisor = Supervisor::new(options, client, account, live);
-    let result = supervisor.run(events, &mut services, &shutdown).await;
+    let failure = supervisor.run(events, &mut services, &shutdown).await;
     cancel.cancel();
     while services.join_next().await.is_some() {}
     supervisor.log_summary("stopped");
-    result.map(|()| supervisor.summary)
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(supervisor.summary),
+    }
 }
 
 struct Supervisor {
@@ -214,12 +218,14 @@ impl Supervisor {
         }
     }
 
+    /// Runs to the end, and tells why it came if nobody asked for it.
     async fn run(
         &mut self,
         mut events: mpsc::Receiver<PlatformEvent>,
         services: &mut JoinSet<Result<(), StartError>>,
         shutdown: &Shutdown,
-    ) -> Result<(), DaemonError> {
+    ) -> Option<DaemonError> {
+        let mut failure = None;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_summary = Instant::now();
@@ -229,7 +235,7 @@ impl Supervisor {
                 Some(event) = events.recv() => self.on_event(event),
                 (id, end) = self.games.next() => self.on_game_end(id, end),
                 answer = self.requests.next() => self.on_answer(answer),
-                Some(end) = services.join_next() => return Err(service_error(end)),
+                Some(end) = services.join_next() => failure = Some(self.on_service_end(end)),
                 _ = tick.tick() => {
                     self.expire();
                     if last_summary.elapsed() >= self.options.summary_interval {
@@ -243,7 +249,17 @@ impl Supervisor {
             }
             self.admit();
         }
-        Ok(())
+        failure
+    }
+
+    /// Without news of the account nothing new can begin. What runs needs none, and is finished.
+    fn on_service_end(&mut self, end: Result<Result<(), StartError>, JoinError>) -> DaemonError {
+        let error = service_error(end);
+        error!(%error, games = self.games.len(), "the event stream is given up");
+        if self.closing == Closing::No {
+            self.close();
+        }
+        error
     }
 
     fn on_event(&mut self, event: PlatformEvent) {

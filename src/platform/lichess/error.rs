@@ -175,8 +175,7 @@ mod tests {
 
     #[test]
     fn only_what_reached_the_server_may_have_worked() {
-        let refused =
-            |status| ApiError::Refused { status, message: String::new(), limit: None };
+        let refused = |status| ApiError::Refused { status, message: String::new(), limit: None };
         assert!(ApiError::NoAnswer("reset".into()).may_have_worked());
         assert!(ApiError::Server { status: 502, retry_after: None }.may_have_worked());
         assert!(refused(408).may_have_worked());
