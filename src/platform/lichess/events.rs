@@ -91,7 +91,11 @@ impl Follower<'_> {
         let end = loop {
             match stream.next_line().await {
                 Ok(line) => {
-                    if let Some(event) = line.text.as_deref().and_then(decode) {
+                    let event = match line.text.as_deref() {
+                        Some(text) => decode(text),
+                        None => Some(PlatformEvent::Unreadable),
+                    };
+                    if let Some(event) = event {
                         self.send(event).await?;
                     }
                 }
@@ -148,13 +152,14 @@ impl Follower<'_> {
     }
 }
 
-/// What a line says; nothing if it cannot be read, which costs that line only.
+/// What a line says; nothing if it is of a type that we do not know. One that cannot be read costs
+/// that line only, and is reported, since it may have told of a game.
 pub fn decode(text: &str) -> Option<PlatformEvent> {
     let line: EventLine = match serde_json::from_str(text) {
         Ok(line) => line,
         Err(error) => {
             warn!(error = model::describe(&error), bytes = text.len(), "skipped an event line");
-            return None;
+            return Some(PlatformEvent::Unreadable);
         }
     };
     match line.into_event() {
@@ -165,7 +170,7 @@ pub fn decode(text: &str) -> Option<PlatformEvent> {
         Ok(event) => event,
         Err(error) => {
             warn!(%error, "skipped an event line");
-            None
+            Some(PlatformEvent::Unreadable)
         }
     }
 }
