@@ -270,6 +270,19 @@ async fn a_resignation_is_tried_again() {
 }
 
 #[tokio::test]
+async fn a_resignation_is_tried_again_until_it_works() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let too_many = Fault::TooManyRequests { retry_after: Some(60), ratelimit: None, html: false };
+    world.arena.inject(Endpoint::GameCommand, too_many);
+    world.arena.inject(Endpoint::GameCommand, Fault::ServerError { status: 403 });
+    bot.shutdown.advance();
+    bot.shutdown.advance();
+    assert_eq!(world.finished(&game).await.status, "resign");
+    assert_eq!(bot.end().await.unwrap().lost, 1);
+}
+
+#[tokio::test]
 async fn whole_games_survive_faults_at_random() {
     let world = World::new().await;
     world.house(OpponentKind::Random);

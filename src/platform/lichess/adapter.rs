@@ -12,7 +12,7 @@ use std::{
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
     sync::mpsc,
-    time::{sleep, sleep_until, timeout},
+    time::{sleep_until, timeout},
 };
 use tracing::{debug, info, warn};
 
@@ -47,8 +47,6 @@ const MAX_OUTBOX: usize = 64;
 /// How long an ended game waits for the answers to its last requests, so that their connections
 /// can be used again.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How often a command that is no move is tried.
-const COMMAND_TRIES: u32 = 3;
 
 /// Follows a game until it ends, is lost, or nobody listens any more.
 ///
@@ -426,28 +424,20 @@ pub fn decode(text: &str) -> Option<GameLine> {
         .ok()
 }
 
-/// Carries out a command that is no move, with a few tries.
+/// Carries out a command that is no move, once. A second try might come in another position, where
+/// it would offer a draw or abort what cannot be aborted: the session, which knows the position,
+/// gives a command again if the game goes on without it.
 async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
-    let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-    let mut tries = 1;
-    loop {
-        let result = match &command {
-            Command::Say { room, text } => client.chat(game, *room, text).await,
-            Command::AcceptDraw => client.accept_draw(game).await,
-            Command::ClaimVictory => client.claim_victory(game).await,
-            Command::Resign => client.resign(game).await,
-            Command::Abort => client.abort(game).await,
-            // These two never come here; nothing is to be sent for them.
-            Command::Play { .. } | Command::Reopen => Ok(()),
-        };
-        let wait = match result.as_ref().map_err(ApiError::retry) {
-            Err(Retry::Reconnect) if tries < COMMAND_TRIES => backoff.next_wait(),
-            Err(Retry::After(least)) if tries < COMMAND_TRIES => backoff.next_wait_at_least(least),
-            _ => return Answer::Command { command, result },
-        };
-        tries += 1;
-        sleep(wait).await;
-    }
+    let result = match &command {
+        Command::Say { room, text } => client.chat(game, *room, text).await,
+        Command::AcceptDraw => client.accept_draw(game).await,
+        Command::ClaimVictory => client.claim_victory(game).await,
+        Command::Resign => client.resign(game).await,
+        Command::Abort => client.abort(game).await,
+        // These two never come here; nothing is to be sent for them.
+        Command::Play { .. } | Command::Reopen => Ok(()),
+    };
+    Answer::Command { command, result }
 }
 
 async fn at(due: Option<Instant>) {
