@@ -20,6 +20,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::{
     daemon::{
+        login::log_in,
         policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
         requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
@@ -32,7 +33,7 @@ use crate::{
     },
     platform::{
         Challenge, DeclineReason, GameStart, PlatformEvent,
-        lichess::{Account, ApiError, Client, Retry, StartError, adapter, check_account, events},
+        lichess::{Account, ApiError, Client, Retry, StartError, adapter, events},
     },
     search::{self, Engine},
 };
@@ -115,7 +116,8 @@ pub enum DaemonError {
     EventStream(String),
 }
 
-/// Runs the bot until `shutdown` ends it: checks the account, resumes the games that run, then
+/// Runs the bot until `shutdown` ends it: checks the account, for which it waits until the server can
+/// be reached, resumes the games that run, then
 /// takes challenges. `live` always holds the running games with their newest snapshots.
 ///
 /// # Errors
@@ -128,8 +130,9 @@ pub async fn run(
     shutdown: Shutdown,
     live: watch::Sender<LiveGames>,
 ) -> Result<Summary, DaemonError> {
-    let account = check_account(&client).await?;
-    info!(account = account.name, rating = account.rating, "logged in");
+    let Some(account) = log_in(&client, &shutdown).await? else {
+        return Ok(Summary::default());
+    };
     let (event_sender, events) = mpsc::channel(EVENTS_CAPACITY);
     let cancel = CancellationToken::new();
     let mut services = JoinSet::new();

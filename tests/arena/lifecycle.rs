@@ -7,12 +7,14 @@ use meitner::{
         AccountSpec, ChallengeSpec, ColorChoice, Endpoint, Fault, FaultRule, HouseAction,
         HouseSpec, OpponentKind, Scope,
     },
-    daemon::{DaemonError, Options, ShutdownOptions, Unfinished},
+    daemon::{DaemonError, Options, ShutdownOptions, Summary, Unfinished},
     platform::lichess::{self, Client, Patience, StartError, check_account},
     rules::Color,
 };
 
-use crate::harness::{BOT, World, eventually, ms, options};
+use tokio::time::sleep;
+
+use crate::harness::{BOT, Bot, World, eventually, ms, options};
 
 /// What the operator reads. No sentence may hold a token.
 #[track_caller]
@@ -63,6 +65,26 @@ async fn each_obstacle_at_the_start_has_its_sentence() {
 }
 
 #[tokio::test]
+async fn a_start_during_an_outage_waits_for_its_end() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    world.arena.begin_outage(ms(700));
+    let bot = world.bot().await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(bot.stop().await.won, 1);
+}
+
+#[tokio::test]
+async fn a_start_during_an_outage_can_be_broken_off() {
+    let world = World::new().await;
+    world.arena.begin_outage(Duration::from_mins(10));
+    let bot = Bot::start(world.client(&world.token), options());
+    sleep(ms(200)).await;
+    assert_eq!(bot.stop().await, Summary::default());
+}
+
+#[tokio::test]
 async fn the_first_signal_finishes_the_running_game_and_takes_no_new_one() {
     let world = World::new().await;
     world.house(OpponentKind::Silent);
@@ -81,7 +103,7 @@ async fn the_first_signal_finishes_the_running_game_and_takes_no_new_one() {
 }
 
 /// A bot in a game of two moves that does not end by itself.
-async fn in_a_long_game(world: &World, shutdown: ShutdownOptions) -> (crate::harness::Bot, String) {
+async fn in_a_long_game(world: &World, shutdown: ShutdownOptions) -> (Bot, String) {
     world.house(OpponentKind::Silent);
     let mut bot = world.bot_with(Options { shutdown, ..options() }).await;
     let game = world.challenge(60, 0, ColorChoice::White);
