@@ -6,6 +6,7 @@
 pub mod policy;
 pub mod shutdown;
 
+mod login;
 mod requests;
 mod slots;
 mod supervisor;

@@ -33,8 +33,8 @@ pub(super) struct Requests {
 
 /// What came of a request.
 pub(super) enum Answer {
-    /// Of accepting a challenge.
-    Accept { challenge: Box<Challenge>, result: Result<(), ApiError> },
+    /// Of accepting a challenge. A failure may hide that an earlier try worked.
+    Accept { challenge: Box<Challenge>, result: Result<(), ApiError>, may_have_worked: bool },
     /// Of declining one.
     Decline { id: GameId, result: Result<(), ApiError> },
     /// The running games.
@@ -67,13 +67,8 @@ impl Requests {
     pub(super) fn accept(&mut self, challenge: Challenge) {
         let client = Arc::clone(&self.client);
         self.start(async move {
-            let mut result = client.accept(&challenge.id).await;
-            if let Err(Retry::Reconnect) = result.as_ref().map_err(ApiError::retry) {
-                // If the first try arrived after all, the second is refused and the game starts.
-                sleep(RETRY_WAIT).await;
-                result = client.accept(&challenge.id).await;
-            }
-            Answer::Accept { challenge: Box::new(challenge), result }
+            let (result, may_have_worked) = twice(|| client.accept(&challenge.id)).await;
+            Answer::Accept { challenge: Box::new(challenge), result, may_have_worked }
         });
     }
 
@@ -109,5 +104,71 @@ impl Requests {
             let _turn = turn.acquire().await;
             request.await
         });
+    }
+}
+
+/// Makes a request, and once more if the first try met no answer or a failing server. Also tells
+/// whether any of the tries may have been carried out: if the first one was, then the second is
+/// refused, which is no failure.
+async fn twice<F>(mut request: impl FnMut() -> F) -> (Result<(), ApiError>, bool)
+where
+    F: Future<Output = Result<(), ApiError>>,
+{
+    let may_have_worked =
+        |result: &Result<(), ApiError>| result.as_ref().err().is_none_or(ApiError::may_have_worked);
+    let first = request().await;
+    let is_first_open = may_have_worked(&first);
+    if !matches!(&first, Err(error) if error.retry() == Retry::Reconnect) {
+        return (first, is_first_open);
+    }
+    sleep(RETRY_WAIT).await;
+    let second = request().await;
+    let is_open = is_first_open || may_have_worked(&second);
+    (second, is_open)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16) -> ApiError {
+        ApiError::Refused { status, message: String::new(), limit: None }
+    }
+
+    /// What comes of a request with these answers, and how many of them it takes.
+    async fn made(answers: &[Result<(), ApiError>]) -> (Result<(), ApiError>, bool, usize) {
+        let mut tries = 0;
+        let (result, may_have_worked) = twice(|| {
+            tries += 1;
+            std::future::ready(answers[tries - 1].clone())
+        })
+        .await;
+        (result, may_have_worked, tries)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_after_a_lost_answer_does_not_prove_a_failure() {
+        let lost = [
+            ApiError::NoAnswer("reset".to_owned()),
+            ApiError::Server { status: 502, retry_after: None },
+            refused(408),
+        ];
+        for lost in lost {
+            for status in [400, 404] {
+                let answers = [Err(lost.clone()), Err(refused(status))];
+                assert_eq!(made(&answers).await, (Err(refused(status)), true, 2), "{lost:?}");
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_certainly_failed_is_told() {
+        let unreachable = ApiError::Unreachable("refused".to_owned());
+        assert_eq!(made(&[Err(refused(404))]).await, (Err(refused(404)), false, 1));
+        let answers = [Err(unreachable.clone()), Err(refused(404))];
+        assert_eq!(made(&answers).await, (Err(refused(404)), false, 2));
+        let answers = [Err(unreachable), Ok(())];
+        assert_eq!(made(&answers).await, (Ok(()), true, 2));
+        assert_eq!(made(&[Ok(())]).await, (Ok(()), true, 1));
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 /// A real-time challenge lives so long without its challenger (section 7.1 of the protocol
 /// notes). After that an acceptance might begin a game with nobody there.
 const CHALLENGE_LIFE: Duration = Duration::from_secs(20);
-/// How long an accepted challenge may take to become a game.
+/// How long a challenge that is perhaps accepted may take to become a game.
 const RESERVATION_LIFE: Duration = Duration::from_secs(20);
 /// More challenges than this do not wait.
 const MAX_WAITING: usize = 32;
@@ -29,7 +29,8 @@ const MAX_WAITING: usize = 32;
 pub(super) struct Slots {
     capacity: usize,
     running: HashSet<GameId>,
-    reserved: HashMap<GameId, Instant>,
+    /// The challenges that we accept, each with when the server answered.
+    reserved: HashMap<GameId, Option<Instant>>,
     waiting: VecDeque<Waiting>,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct QueueFull;
 pub(super) struct Expired {
     /// Challenges that waited too long.
     pub(super) challenges: Vec<Challenge>,
-    /// Accepted challenges that never became a game.
+    /// Perhaps accepted challenges that never became a game.
     pub(super) reservations: Vec<GameId>,
 }
 
@@ -94,12 +95,12 @@ impl Slots {
     }
 
     /// Takes the challenge that waited longest and reserves its slot, if there is room.
-    pub(super) fn next(&mut self, now: Instant) -> Option<Challenge> {
+    pub(super) fn next(&mut self) -> Option<Challenge> {
         if !self.has_room() {
             return None;
         }
         let challenge = self.waiting.pop_front()?.challenge;
-        self.reserved.insert(challenge.id.clone(), now);
+        self.reserved.insert(challenge.id.clone(), None);
         Some(challenge)
     }
 
@@ -108,10 +109,17 @@ impl Slots {
         self.waiting.drain(..).map(|waiting| waiting.challenge).collect()
     }
 
-    /// The server took our acceptance: the time for the game to start begins.
-    pub(super) fn confirm(&mut self, id: &GameId, now: Instant) {
-        if let Some(since) = self.reserved.get_mut(id) {
-            *since = now;
+    /// The server may have taken our acceptance: the time for the game to start begins.
+    pub(super) fn answer(&mut self, id: &GameId, now: Instant) {
+        if let Some(answered) = self.reserved.get_mut(id) {
+            *answered = Some(now);
+        }
+    }
+
+    /// One of our acceptances failed, and it is not known which: the time begins for all.
+    pub(super) fn answer_all(&mut self, now: Instant) {
+        for answered in self.reserved.values_mut() {
+            answered.get_or_insert(now);
         }
     }
 
@@ -132,7 +140,7 @@ impl Slots {
         self.running.remove(id);
     }
 
-    /// How many accepted challenges are still to become games.
+    /// How many challenges are being accepted, or are still to become games.
     pub(super) fn reserved(&self) -> usize {
         self.reserved.len()
     }
@@ -151,8 +159,9 @@ impl Slots {
         {
             expired.challenges.push(waiting.challenge);
         }
-        self.reserved.retain(|id, since| {
-            let is_alive = now.saturating_duration_since(*since) < RESERVATION_LIFE;
+        self.reserved.retain(|id, answered| {
+            let is_alive = answered
+                .is_none_or(|since| now.saturating_duration_since(since) < RESERVATION_LIFE);
             if !is_alive {
                 expired.reservations.push(id.clone());
             }
@@ -218,8 +227,8 @@ mod tests {
         }
     }
 
-    fn next(slots: &mut Slots, now: Instant) -> Option<String> {
-        slots.next(now).map(|challenge| challenge.id.to_string())
+    fn next(slots: &mut Slots) -> Option<String> {
+        slots.next().map(|challenge| challenge.id.to_string())
     }
 
     #[test]
@@ -228,15 +237,15 @@ mod tests {
         for name in ["a", "b", "c", "d"] {
             slots.wait(challenge(name, name), now).unwrap();
         }
-        assert_eq!(next(&mut slots, now), Some("a".into()));
-        assert_eq!(next(&mut slots, now), Some("b".into()));
-        assert_eq!(next(&mut slots, now), None);
+        assert_eq!(next(&mut slots), Some("a".into()));
+        assert_eq!(next(&mut slots), Some("b".into()));
+        assert_eq!(next(&mut slots), None);
         slots.start(&id("a"));
-        assert_eq!(next(&mut slots, now), None, "started is still taken");
+        assert_eq!(next(&mut slots), None, "started is still taken");
         slots.finish(&id("a"));
-        assert_eq!(next(&mut slots, now), Some("c".into()));
+        assert_eq!(next(&mut slots), Some("c".into()));
         slots.release(&id("b"));
-        assert_eq!(next(&mut slots, now), Some("d".into()));
+        assert_eq!(next(&mut slots), Some("d".into()));
     }
 
     #[test]
@@ -245,18 +254,19 @@ mod tests {
         slots.start(&id("x"));
         slots.start(&id("y"));
         slots.wait(challenge("a", "a"), now).unwrap();
-        assert_eq!(next(&mut slots, now), None);
+        assert_eq!(next(&mut slots), None);
         slots.finish(&id("x"));
-        assert_eq!(next(&mut slots, now), None);
+        assert_eq!(next(&mut slots), None);
         slots.finish(&id("y"));
-        assert_eq!(next(&mut slots, now), Some("a".into()));
+        assert_eq!(next(&mut slots), Some("a".into()));
     }
 
     #[test]
     fn waiting_and_reservations_run_out() {
         let (mut slots, now) = (Slots::new(1), Instant::now());
         slots.wait(challenge("a", "a"), now).unwrap();
-        slots.next(now);
+        slots.next();
+        slots.answer(&id("a"), now);
         slots.wait(challenge("b", "b"), now + SECOND).unwrap();
         assert_eq!(slots.expire(now + 19 * SECOND), Expired::default());
         let expired = slots.expire(now + 20 * SECOND);
@@ -267,13 +277,19 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmed_reservation_lives_longer() {
-        let (mut slots, now) = (Slots::new(1), Instant::now());
+    fn a_reservation_lives_from_the_answer_on() {
+        let (mut slots, now) = (Slots::new(2), Instant::now());
         slots.wait(challenge("a", "a"), now).unwrap();
-        slots.next(now);
-        slots.confirm(&id("a"), now + 10 * SECOND);
-        assert_eq!(slots.expire(now + 29 * SECOND).reservations, []);
-        assert_eq!(slots.expire(now + 30 * SECOND).reservations, [id("a")]);
+        slots.wait(challenge("b", "b"), now).unwrap();
+        slots.next();
+        slots.next();
+        assert_eq!(slots.expire(now + 60 * SECOND).reservations, [], "both are under way");
+        slots.answer(&id("a"), now + 60 * SECOND);
+        assert_eq!(slots.expire(now + 79 * SECOND).reservations, []);
+        assert_eq!(slots.expire(now + 80 * SECOND).reservations, [id("a")]);
+        assert!(slots.knows(&id("b")));
+        slots.answer_all(now + 80 * SECOND);
+        assert_eq!(slots.expire(now + 100 * SECOND).reservations, [id("b")]);
     }
 
     #[test]
@@ -282,7 +298,7 @@ mod tests {
         slots.wait(challenge("a", "x"), now).unwrap();
         slots.wait(challenge("b", "x"), now).unwrap();
         assert_eq!(slots.waiting(), 1);
-        assert_eq!(next(&mut slots, now), Some("b".into()));
+        assert_eq!(next(&mut slots), Some("b".into()));
     }
 
     #[test]

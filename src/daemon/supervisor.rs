@@ -20,6 +20,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::{
     daemon::{
+        login::log_in,
         policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
         requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
@@ -32,7 +33,7 @@ use crate::{
     },
     platform::{
         Challenge, DeclineReason, GameStart, PlatformEvent,
-        lichess::{Account, ApiError, Client, Retry, StartError, adapter, check_account, events},
+        lichess::{Account, ApiError, Client, Retry, StartError, adapter, events},
     },
     search::{self, Engine},
 };
@@ -48,8 +49,10 @@ const GAME_COMMANDS_CAPACITY: usize = 16;
 const TICK: Duration = Duration::from_secs(1);
 /// How long games that are left may take to end.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
-/// How often a game's task may fail before it is given up.
-const MAX_CRASHES: u32 = 3;
+/// How often a game's task may fail, or lose sight of its game, before it is given up.
+const MAX_SETBACKS: u32 = 3;
+/// How soon the running games are asked for when that failed.
+const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
 /// How many ended games are remembered, against late news of them.
 const MAX_REMEMBERED: usize = 64;
 
@@ -113,31 +116,37 @@ pub enum DaemonError {
     EventStream(String),
 }
 
-/// Runs the bot until `shutdown` ends it: checks the account, resumes the games that run, then
+/// Runs the bot until `shutdown` ends it: checks the account, for which it waits until the server can
+/// be reached, resumes the games that run, then
 /// takes challenges. `live` always holds the running games with their newest snapshots.
 ///
 /// # Errors
 ///
-/// [`DaemonError`] if it cannot start or the server no longer lets it in.
+/// [`DaemonError`] if it cannot start, or, after the games that run by then, if the server no longer
+/// lets it in.
 pub async fn run(
     options: Options,
     client: Arc<Client>,
     shutdown: Shutdown,
     live: watch::Sender<LiveGames>,
 ) -> Result<Summary, DaemonError> {
-    let account = check_account(&client).await?;
-    info!(account = account.name, rating = account.rating, "logged in");
+    let Some(account) = log_in(&client, &shutdown).await? else {
+        return Ok(Summary::default());
+    };
     let (event_sender, events) = mpsc::channel(EVENTS_CAPACITY);
     let cancel = CancellationToken::new();
     let mut services = JoinSet::new();
     let follower = (Arc::clone(&client), cancel.clone());
     services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
     let mut supervisor = Supervisor::new(options, client, account, live);
-    let result = supervisor.run(events, &mut services, &shutdown).await;
+    let failure = supervisor.run(events, &mut services, &shutdown).await;
     cancel.cancel();
     while services.join_next().await.is_some() {}
     supervisor.log_summary("stopped");
-    result.map(|()| supervisor.summary)
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(supervisor.summary),
+    }
 }
 
 struct Supervisor {
@@ -157,7 +166,10 @@ struct Supervisor {
     /// The running games are known, so new ones may be accepted.
     is_ready: bool,
     closing: Closing,
-    crashes: HashMap<GameId, u32>,
+    /// When to ask for the running games, if there is doubt about them.
+    ask_at: Option<Instant>,
+    /// How often the tasks of games that may still run have failed or lost them.
+    setbacks: HashMap<GameId, u32>,
     ended: VecDeque<GameId>,
     summary: Summary,
 }
@@ -208,18 +220,21 @@ impl Supervisor {
             quotas: Quotas::default(),
             is_ready: false,
             closing: Closing::No,
-            crashes: HashMap::new(),
+            ask_at: None,
+            setbacks: HashMap::new(),
             ended: VecDeque::new(),
             summary: Summary::default(),
         }
     }
 
+    /// Runs to the end, and tells why it came if nobody asked for it.
     async fn run(
         &mut self,
         mut events: mpsc::Receiver<PlatformEvent>,
         services: &mut JoinSet<Result<(), StartError>>,
         shutdown: &Shutdown,
-    ) -> Result<(), DaemonError> {
+    ) -> Option<DaemonError> {
+        let mut failure = None;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_summary = Instant::now();
@@ -229,9 +244,10 @@ impl Supervisor {
                 Some(event) = events.recv() => self.on_event(event),
                 (id, end) = self.games.next() => self.on_game_end(id, end),
                 answer = self.requests.next() => self.on_answer(answer),
-                Some(end) = services.join_next() => return Err(service_error(end)),
+                Some(end) = services.join_next() => failure = Some(self.on_service_end(end)),
                 _ = tick.tick() => {
                     self.expire();
+                    self.ask_if_due();
                     if last_summary.elapsed() >= self.options.summary_interval {
                         last_summary = Instant::now();
                         self.log_summary("summary");
@@ -243,13 +259,25 @@ impl Supervisor {
             }
             self.admit();
         }
-        Ok(())
+        failure
+    }
+
+    /// Without news of the account nothing new can begin. What runs needs none, and is finished.
+    fn on_service_end(&mut self, end: Result<Result<(), StartError>, JoinError>) -> DaemonError {
+        let error = service_error(end);
+        error!(%error, games = self.games.len(), "the event stream is given up");
+        if self.closing == Closing::No {
+            self.close();
+        }
+        error
     }
 
     fn on_event(&mut self, event: PlatformEvent) {
         match event {
             PlatformEvent::Connected => self.requests.ask_for_games(),
             PlatformEvent::Lost => debug!("event stream lost"),
+            // It may have said that a game started.
+            PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
             PlatformEvent::ChallengeCanceled(id)
@@ -300,7 +328,7 @@ impl Supervisor {
         if !self.is_ready || self.closing != Closing::No || self.quotas.is_paused(now) {
             return;
         }
-        while let Some(challenge) = self.slots.next(now) {
+        while let Some(challenge) = self.slots.next() {
             // It may have become unwelcome while it waited.
             if let Verdict::Decline(reason) = self.judge(&challenge) {
                 self.slots.release(&challenge.id);
@@ -319,13 +347,14 @@ impl Supervisor {
 
     fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
         match answer {
-            Ok(Answer::Accept { challenge, result: Ok(()) }) => {
+            Ok(Answer::Accept { challenge, result: Ok(()), .. }) => {
                 self.summary.accepted += 1;
-                self.slots.confirm(&challenge.id, Instant::now());
                 info!(challenge = %challenge.id, "accepted");
+                // Its game has the same id. The line that says so can get lost.
+                self.take_up(challenge.id);
             }
-            Ok(Answer::Accept { challenge, result: Err(error) }) => {
-                self.on_accept_failed(&challenge, &error);
+            Ok(Answer::Accept { challenge, result: Err(error), may_have_worked }) => {
+                self.on_accept_failed(&challenge, &error, may_have_worked);
             }
             Ok(Answer::Decline { id, result }) => {
                 if let Err(error) = result {
@@ -334,19 +363,42 @@ impl Supervisor {
             }
             Ok(Answer::Playing(result)) => {
                 match result {
-                    Ok(games) => games.into_iter().for_each(|start| self.on_game_start(start)),
-                    Err(error) => warn!(%error, "could not ask for running games"),
+                    Ok(games) => self.on_running_games(games),
+                    Err(error) => {
+                        warn!(%error, "could not ask for running games");
+                        // At the end a server that does not answer is not waited for.
+                        if self.closing == Closing::No {
+                            self.ask_by(Instant::now() + ASK_AGAIN_WAIT);
+                        }
+                    }
                 }
                 self.is_ready = true;
             }
             // Requests are given up when the bot leaves.
             Err(error) if error.is_cancelled() => {}
-            Err(error) => error!(%error, "a request's task failed"),
+            Err(error) => {
+                error!(%error, "a request's task failed");
+                self.slots.answer_all(Instant::now());
+            }
         }
     }
 
-    fn on_accept_failed(&mut self, challenge: &Challenge, error: &ApiError) {
-        warn!(challenge = %challenge.id, %error, "could not accept");
+    fn on_running_games(&mut self, games: Vec<GameStart>) {
+        // Of a game that is over nothing needs to be known.
+        self.setbacks
+            .retain(|id, _| self.games.contains(id) || games.iter().any(|start| start.id == *id));
+        for start in games {
+            self.on_game_start(start);
+        }
+    }
+
+    /// Asks for the running games by then at the latest.
+    fn ask_by(&mut self, at: Instant) {
+        self.ask_at = Some(self.ask_at.map_or(at, |known| known.min(at)));
+    }
+
+    fn on_accept_failed(&mut self, challenge: &Challenge, error: &ApiError, may_have_worked: bool) {
+        warn!(challenge = %challenge.id, %error, may_have_worked, "could not accept");
         let now = Instant::now();
         match (error, error.limit(), &challenge.challenger) {
             // The server's quota for games between bots: ours, or the opponent's.
@@ -362,26 +414,37 @@ impl Supervisor {
                 }
             }
         }
-        let may_have_worked = matches!(error, ApiError::NoAnswer(_) | ApiError::Server { .. });
-        if !may_have_worked {
+        if may_have_worked {
+            self.slots.answer(&challenge.id, now);
+            self.ask_by(now);
+        } else {
             self.slots.release(&challenge.id);
         }
     }
 
-    /// Gives a game its task, unless it has one. News of running games come often.
+    /// News of running games come often.
     fn on_game_start(&mut self, start: GameStart) {
-        if self.games.contains(&start.id) || self.ended.contains(&start.id) {
+        if self.is_known(&start.id) {
             return;
         }
         if start.variant != VARIANT || start.is_bot_playable == Some(false) {
             warn!(game_id = %start.id, variant = start.variant, "cannot play this game, leaving it alone");
             return;
         }
-        if self.is_leaving() {
-            return;
-        }
         info!(game_id = %start.id, opponent = start.opponent, "game found");
-        self.start_game(start.id);
+        self.take_up(start.id);
+    }
+
+    /// Gives a game its task, unless it has or had one, or all are being left.
+    fn take_up(&mut self, id: GameId) {
+        if !self.is_known(&id) && !self.is_leaving() {
+            self.start_game(id);
+        }
+    }
+
+    /// Whether a game has its task, or is known to be over.
+    fn is_known(&self, id: &GameId) -> bool {
+        self.games.contains(id) || self.ended.contains(id)
     }
 
     fn start_game(&mut self, id: GameId) {
@@ -421,16 +484,30 @@ impl Supervisor {
     }
 
     fn on_crash(&mut self, id: GameId, message: &str) {
-        let crashes = self.crashes.entry(id.clone()).or_default();
-        *crashes += 1;
-        let crashes = *crashes;
-        error!(game_id = %id, message, crashes, "a game's task failed");
-        if crashes < MAX_CRASHES && !self.is_leaving() {
+        error!(game_id = %id, message, "a game's task failed");
+        if self.is_worth_a_try(&id) && !self.is_leaving() {
             self.start_game(id);
         } else {
             self.remember(id);
             self.summary.unknown += 1;
         }
+    }
+
+    /// A game was lost sight of. If the server says that it runs, it is taken up again.
+    fn on_lost(&mut self, id: GameId) {
+        if self.is_worth_a_try(&id) {
+            self.ask_by(Instant::now());
+        } else {
+            error!(game_id = %id, "lost sight of this game too often, leaving it alone");
+            self.remember(id);
+        }
+    }
+
+    /// Counts a setback of a game, and tells whether to go on with it.
+    fn is_worth_a_try(&mut self, id: &GameId) -> bool {
+        let setbacks = self.setbacks.entry(id.clone()).or_default();
+        *setbacks += 1;
+        *setbacks < MAX_SETBACKS
     }
 
     fn count(&mut self, id: &GameId, ending: &Ending) {
@@ -443,14 +520,16 @@ impl Supervisor {
             GameResult::Aborted => &mut self.summary.aborted,
             GameResult::Unknown => &mut self.summary.unknown,
         } += 1;
-        self.crashes.remove(id);
-        // A game that was lost sight of may be found again.
-        if !matches!(reason, EndReason::Lost(_)) {
+        if matches!(reason, EndReason::Lost(_)) {
+            self.on_lost(id.clone());
+        } else {
             self.remember(id.clone());
         }
     }
 
+    /// A game is over, or given up.
     fn remember(&mut self, id: GameId) {
+        self.setbacks.remove(&id);
         if self.ended.len() >= MAX_REMEMBERED {
             self.ended.pop_front();
         }
@@ -460,7 +539,8 @@ impl Supervisor {
     fn expire(&mut self) {
         let expired = self.slots.expire(Instant::now());
         for id in expired.reservations {
-            info!(challenge = %id, "accepted, but no game started");
+            info!(challenge = %id, "perhaps accepted, but no game started");
+            self.ask_by(Instant::now());
         }
         for challenge in expired.challenges {
             if challenge.clock.is_none() {
@@ -472,6 +552,13 @@ impl Supervisor {
         }
     }
 
+    fn ask_if_due(&mut self) {
+        if self.ask_at.is_some_and(|at| at <= Instant::now()) {
+            self.ask_at = None;
+            self.requests.ask_for_games();
+        }
+    }
+
     fn close(&mut self) {
         let until = Instant::now() + self.options.shutdown.finish_limit;
         self.closing = Closing::Finishing { until };
@@ -480,6 +567,9 @@ impl Supervisor {
             limit_s = self.options.shutdown.finish_limit.as_secs(),
             "closing"
         );
+        if self.ask_at.is_some() {
+            self.ask_by(Instant::now());
+        }
         for challenge in self.slots.drain_waiting() {
             self.decline(challenge.id, DeclineReason::Later);
         }
@@ -513,7 +603,10 @@ impl Supervisor {
             Closing::No => false,
             // A challenge that was accepted is a game that is about to start.
             Closing::Finishing { .. } => {
-                self.games.len() == 0 && self.slots.reserved() == 0 && self.requests.is_empty()
+                self.games.len() == 0
+                    && self.slots.reserved() == 0
+                    && self.requests.is_empty()
+                    && self.ask_at.is_none()
             }
             Closing::Leaving { .. } => self.games.len() == 0,
         }

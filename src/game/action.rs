@@ -33,6 +33,9 @@ pub struct SearchRequest {
 }
 
 /// What the adapter is asked to tell the server.
+///
+/// All but moves are sent once. Whether to say one again, the session decides by what the stream
+/// shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Play a move. The adapter sees to it that it arrives, and arrives once.

@@ -115,8 +115,8 @@ pub struct Evaluation {
 /// Our evaluations so far, as far as decisions rest on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outlook {
-    /// The newest.
-    pub(crate) last: Option<Evaluation>,
+    /// That of our last move, if it had one.
+    last: Option<Evaluation>,
     bad_moves: u32,
     level_moves: u32,
 }
@@ -132,6 +132,11 @@ impl Outlook {
         self.last = Some(evaluation);
     }
 
+    /// One of our moves was chosen without an evaluation. The last one is of another position.
+    pub(crate) fn forget_last(&mut self) {
+        self.last = None;
+    }
+
     /// Whether to accept a draw now: only when our last evaluation says that we are not better.
     pub(crate) fn accepts_draw(&self, ply: usize, options: &DrawOptions) -> bool {
         let is_not_better = self.last.is_some_and(|evaluation| {
@@ -143,7 +148,8 @@ impl Outlook {
 
     /// Whether to offer a draw with the next move.
     pub(crate) fn offers_draw(&self, ply: usize, options: &DrawOptions) -> bool {
-        options.offer && ply >= options.from_ply && self.level_moves >= options.offer_after_moves
+        let is_level = self.last.is_some() && self.level_moves >= options.offer_after_moves;
+        options.offer && ply >= options.from_ply && is_level
     }
 
     /// Whether to resign now.
@@ -186,6 +192,17 @@ mod tests {
         assert!(!outlook.accepts_draw(40, &options.draw));
         outlook.learn(Evaluation { centipawns: -30_000, mate_in: Some(-3) }, &options);
         assert!(outlook.accepts_draw(40, &options.draw));
+    }
+
+    #[test]
+    fn a_move_without_an_evaluation_agrees_to_no_draw() {
+        let draw = DrawOptions { offer: true, offer_after_moves: 2, ..DrawOptions::default() };
+        let options = Options { draw, ..Options::default() };
+        let mut outlook = outlook(&options, &[0, 0]);
+        assert!(outlook.accepts_draw(40, &options.draw) && outlook.offers_draw(40, &options.draw));
+        outlook.forget_last();
+        assert!(!outlook.accepts_draw(40, &options.draw));
+        assert!(!outlook.offers_draw(40, &options.draw));
     }
 
     #[test]

@@ -27,6 +27,14 @@ const DISPUTE_WAIT: Duration = Duration::from_millis(500);
 const DOUBT_WAIT: Duration = Duration::from_secs(1);
 /// Least time between two claims of victory.
 const CLAIM_PAUSE: Duration = Duration::from_secs(4);
+/// Least time between two acceptances of the same offer.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(4);
+/// How soon to abort again a game that does not begin, if the first request came to nothing.
+const ABORT_PAUSE: Duration = Duration::from_secs(10);
+/// How soon to resign or abort again if the game still runs, and how soon at the earliest, when a
+/// fresh list shows it running.
+const LEAVE_PAUSE: Duration = Duration::from_millis(2500);
+const LEAVE_PAUSE_LEAST: Duration = Duration::from_millis(500);
 /// A game that is not of a tournament can be aborted before so many plies.
 const ABORTABLE_PLIES: usize = 2;
 /// The server ignores a draw offer within so many plies of the last one.
@@ -85,7 +93,8 @@ pub struct Session {
     broken_length: Option<usize>,
     /// The move that the server refused in the present position.
     refused: Option<Move>,
-    has_answered_offer: bool,
+    /// When we last accepted the offer that is open.
+    accepted_offer_at: Option<Instant>,
     last_offer_ply: Option<usize>,
     claim_at: Option<Instant>,
     last_claim: Option<Instant>,
@@ -109,8 +118,8 @@ enum Step {
     Sent { mv: Move, at: Instant },
     /// Our turn, the server refused the move: the stream gets a moment to say why.
     Disputed { mv: Move, until: Instant },
-    /// Resigned or aborted; an end is awaited.
-    Leaving { by_abort: bool },
+    /// Resigned or aborted, last at `since`; an end is awaited.
+    Leaving { by_abort: bool, since: Instant },
     /// Over.
     Finished(Ending),
 }
@@ -128,7 +137,7 @@ impl Session {
             thought: None,
             broken_length: None,
             refused: None,
-            has_answered_offer: false,
+            accepted_offer_at: None,
             last_offer_ply: None,
             claim_at: None,
             last_claim: None,
@@ -157,7 +166,7 @@ impl Session {
             Input::Tick => {}
             Input::Quit => {
                 self.is_quitting = true;
-                self.leave(&mut out);
+                self.leave(now, &mut out);
             }
         }
         self.run_timers(now, &mut out);
@@ -168,6 +177,7 @@ impl Session {
     pub fn deadline(&self) -> Option<Instant> {
         match self.step {
             Step::Doubting { until } | Step::Disputed { until, .. } => Some(until),
+            Step::Leaving { since, .. } => Some(since + LEAVE_PAUSE),
             Step::Idle if self.is_their_turn() => {
                 self.abort_at.into_iter().chain(self.claim_at).min()
             }
@@ -230,7 +240,8 @@ impl Session {
                 let fen = full.initial_fen.unwrap_or_default();
                 out.push(Action::Alert(Trouble::StartPosition { fen, cause: error.to_string() }));
                 let is_young = full.is_abortable && state.moves.len() < ABORTABLE_PLIES;
-                return self.leave_by(if is_young { Command::Abort } else { Command::Resign }, out);
+                let command = if is_young { Command::Abort } else { Command::Resign };
+                return self.leave_by(command, now, out);
             }
         };
         match &mut self.game {
@@ -252,8 +263,9 @@ impl Session {
             say(&self.options.chat.greeting, out);
         }
         self.on_state(state, arrived, now, out);
+        self.leave_again(LEAVE_PAUSE_LEAST, now, out);
         if self.is_quitting {
-            self.leave(out);
+            self.leave(now, out);
         }
     }
 
@@ -276,10 +288,10 @@ impl Session {
         }
         match &mut self.step {
             Step::AwaitingFull => return,
-            Step::Leaving { by_abort } => {
+            Step::Leaving { by_abort, since } => {
                 // The opponent may have moved before our wish to abort arrived.
                 if *by_abort && state.moves.len() >= ABORTABLE_PLIES {
-                    *by_abort = false;
+                    (*by_abort, *since) = (false, now);
                     out.push(Action::Send(Command::Resign));
                 }
                 return;
@@ -288,7 +300,7 @@ impl Session {
         }
         let history = match game.replay(&state.moves) {
             Ok(history) => history,
-            Err(illegal) => return self.on_illegal_list(&illegal, &state, out),
+            Err(illegal) => return self.on_illegal_list(&illegal, &state, now, out),
         };
         let before = std::mem::replace(&mut game.history, history);
         game.clock = Clock::new(&state, arrived);
@@ -296,7 +308,7 @@ impl Session {
             self.broken_length = None;
         }
         self.on_position(&before, arrived, now, out);
-        self.answer_offer(&state, out);
+        self.answer_offer(&state, now, out);
         if let Some(game) = &mut self.game {
             game.full.state = state;
         }
@@ -355,6 +367,7 @@ impl Session {
         let Some(game) = &self.game else { return };
         let candidates = game.candidates(self.refused);
         if let [only] = candidates[..] {
+            self.outlook.forget_last();
             return self.play(only, now, out);
         }
         let limits = self.limits(game, &candidates, now);
@@ -400,8 +413,13 @@ impl Session {
         }
         // The search is over by itself: nothing is left to stop.
         self.step = Step::Idle;
-        self.outlook.learn(found.thought.evaluation, &self.options);
-        self.thought = Some(found.thought);
+        if found.thought.depth > 0 {
+            self.outlook.learn(found.thought.evaluation, &self.options);
+            self.thought = Some(found.thought);
+        } else {
+            // It was stopped before it finished anything: its evaluation means nothing.
+            self.outlook.forget_last();
+        }
         let candidates = game.candidates(self.refused);
         let playable = found.best.filter(|best| candidates.contains(best));
         let Some(mv) = playable.or(candidates.first().copied()) else { return };
@@ -409,7 +427,7 @@ impl Session {
             out.push(Action::Alert(Trouble::NoBestMove { said: found.best, instead: mv }));
         }
         if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
-            return self.leave_by(Command::Resign, out);
+            return self.leave_by(Command::Resign, now, out);
         }
         self.play(mv, now, out);
     }
@@ -429,14 +447,18 @@ impl Session {
         self.step = Step::Sent { mv, at: now };
     }
 
-    fn answer_offer(&mut self, state: &GameState, out: &mut Vec<Action>) {
+    /// Accepts an offer on the opponent's turn, when our last evaluation is of this position. On
+    /// our own turn it is of an older one: there the move accepts, once a search has looked.
+    ///
+    /// If the offer stands although we accepted it, that got lost, and is said again.
+    fn answer_offer(&mut self, state: &GameState, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
-        if !state.draw_offer[(!game.full.our_color).index()] {
-            self.has_answered_offer = false;
-        } else if !self.has_answered_offer
+        if !(state.draw_offer[(!game.full.our_color).index()] && self.is_their_turn()) {
+            self.accepted_offer_at = None;
+        } else if self.accepted_offer_at.is_none_or(|at| now >= at + ACCEPT_PAUSE)
             && self.outlook.accepts_draw(game.ply(), &self.options.draw)
         {
-            self.has_answered_offer = true;
+            self.accepted_offer_at = Some(now);
             out.push(Action::Send(Command::AcceptDraw));
         }
     }
@@ -451,7 +473,7 @@ impl Session {
             let (start_fen, moves) = (game.start.fen(), game.full.state.moves.join(" "));
             let uci = mv.to_string();
             out.push(Action::Alert(Trouble::MoveRefusedAgain { uci, ply, start_fen, moves }));
-            return self.leave(out);
+            return self.leave(now, out);
         }
         self.refused = Some(mv);
         self.step = Step::Disputed { mv, until: now + DISPUTE_WAIT };
@@ -461,6 +483,7 @@ impl Session {
         &mut self,
         illegal: &IllegalInList,
         state: &GameState,
+        now: Instant,
         out: &mut Vec<Action>,
     ) {
         let Some(game) = &self.game else { return };
@@ -468,7 +491,7 @@ impl Session {
         if self.broken_length.is_some() {
             let (start_fen, moves) = (game.start.fen(), state.moves.join(" "));
             out.push(Action::Alert(Trouble::IllegalMoveAgain { uci, ply, start_fen, moves }));
-            return self.leave(out);
+            return self.leave(now, out);
         }
         self.broken_length = Some(state.moves.len());
         out.push(Action::Alert(Trouble::IllegalMove { uci, ply }));
@@ -497,7 +520,7 @@ impl Session {
             }
             Step::Idle if self.is_their_turn() => {
                 if self.abort_at.is_some_and(|at| at <= now) {
-                    self.abort_at = Some(now + self.options.abort_patience);
+                    self.abort_at = Some(now + self.options.abort_patience.min(ABORT_PAUSE));
                     out.push(Action::Send(Command::Abort));
                 }
                 if self.claim_at.is_some_and(|at| at <= now) {
@@ -506,22 +529,34 @@ impl Session {
                     out.push(Action::Send(Command::ClaimVictory));
                 }
             }
+            Step::Leaving { .. } => self.leave_again(LEAVE_PAUSE, now, out),
             _ => {}
         }
     }
 
     /// Gives the game up; before the server's first line, as soon as that comes.
-    fn leave(&mut self, out: &mut Vec<Action>) {
+    fn leave(&mut self, now: Instant, out: &mut Vec<Action>) {
         if self.game.is_none() || matches!(self.step, Step::Leaving { .. } | Step::Finished(_)) {
             return;
         }
-        self.leave_by(if self.is_abortable() { Command::Abort } else { Command::Resign }, out);
+        let command = if self.is_abortable() { Command::Abort } else { Command::Resign };
+        self.leave_by(command, now, out);
     }
 
-    fn leave_by(&mut self, command: Command, out: &mut Vec<Action>) {
+    fn leave_by(&mut self, command: Command, now: Instant, out: &mut Vec<Action>) {
         self.stop_search(out);
-        self.step = Step::Leaving { by_abort: command == Command::Abort };
+        self.step = Step::Leaving { by_abort: command == Command::Abort, since: now };
         out.push(Action::Send(command));
+    }
+
+    /// Resigns or aborts once more if the last time is so long ago: it seems to have got lost.
+    fn leave_again(&mut self, pause: Duration, now: Instant, out: &mut Vec<Action>) {
+        let Step::Leaving { by_abort, since } = &mut self.step else { return };
+        if now >= *since + pause {
+            *since = now;
+            let command = if *by_abort { Command::Abort } else { Command::Resign };
+            out.push(Action::Send(command));
+        }
     }
 
     fn stop_search(&mut self, out: &mut Vec<Action>) {

@@ -18,6 +18,8 @@ pub enum PlatformEvent {
     Connected,
     /// The account's stream is down; it is being opened again.
     Lost,
+    /// The account's stream said something that cannot be read.
+    Unreadable,
     /// Somebody challenges us, or we them: compare the challenger.
     Challenge(Challenge),
     /// A challenge was withdrawn.

@@ -9,9 +9,10 @@ use meitner::{
         HouseSpec, OpponentKind,
     },
     daemon::{Options, PolicyOptions},
+    platform::lichess::{self, Patience},
 };
 
-use crate::harness::{BOT, HOUSE, World, eventually, options};
+use crate::harness::{BOT, Bot, HOUSE, World, eventually, options};
 
 #[tokio::test]
 async fn a_burst_of_challenges_never_exceeds_the_slots() {
@@ -142,6 +143,53 @@ async fn an_acceptance_whose_answer_is_lost_still_becomes_a_game() {
     let game = world.challenge(60, 0, ColorChoice::White);
     world.finished(&game).await;
     assert_eq!(bot.stop().await.won, 1);
+}
+
+/// The event stream falls silent for good after it told of the challenge.
+async fn silent_after_the_challenge(world: &World) -> Bot {
+    let limits = lichess::Options { stream_silence: Duration::from_mins(1), ..world.limits() };
+    let bot = world.bot_of(world.client_with(limits, Patience::default()), options()).await;
+    world.arena.faults().inject_after(Endpoint::EventStream, Fault::Stall, 1);
+    bot
+}
+
+#[tokio::test]
+async fn an_accepted_game_needs_no_line_that_says_so() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let bot = silent_after_the_challenge(&world).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(world.arena.faults().struck(), [(Endpoint::EventStream, Fault::Stall)]);
+    assert_eq!(world.arena.counters().event_streams, 1);
+    assert_eq!(bot.stop().await.won, 1);
+}
+
+#[tokio::test]
+async fn a_game_whose_acceptance_got_lost_is_asked_for() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let bot = silent_after_the_challenge(&world).await;
+    world.arena.inject(Endpoint::ChallengeAnswer, Fault::LostAnswer);
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(world.arena.counters().event_streams, 1);
+    assert_eq!(bot.stop().await.won, 1);
+}
+
+#[tokio::test]
+async fn a_line_that_cannot_be_read_makes_the_bot_ask_for_its_games() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let policy = PolicyOptions { block: vec![HOUSE.to_owned()], ..PolicyOptions::default() };
+    let bot = world.bot_with(Options { policy, ..options() }).await;
+    let requests = || world.arena.counters().requests;
+    // Token, account, event stream, running games.
+    world.until("the bot has started", |arena| arena.counters().requests == 4).await;
+    world.arena.inject(Endpoint::EventStream, Fault::Garbage);
+    world.challenge(60, 0, ColorChoice::White);
+    eventually("it declines and asks", || requests() == 6).await;
+    assert_eq!(bot.stop().await.declined, 1);
 }
 
 #[tokio::test]

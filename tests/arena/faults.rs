@@ -90,6 +90,20 @@ async fn a_move_that_met_a_failing_server_is_sent_again() {
 }
 
 #[tokio::test]
+async fn a_move_refused_for_reasons_of_its_own_is_sent_again() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    // Two moves that the server judged and refused would make the bot resign.
+    for status in [401, 404, 408] {
+        world.arena.inject(Endpoint::Move, Fault::ServerError { status });
+    }
+    world.reply(&game).await;
+    assert_eq!(world.arena.faults().struck().len(), 3);
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
 async fn a_late_answer_harms_nothing() {
     move_survives(Fault::Delay { ms: 200 }).await;
 }
@@ -143,6 +157,51 @@ async fn a_game_stream_may_fail_to_open_for_a_while() {
     }
     world.arena.inject(Endpoint::GameStream, Fault::Cut);
     eventually("all faults strike", || world.arena.faults().struck().len() == 3).await;
+    world.reply(&game).await;
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_game_stream_may_be_refused_for_a_while() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    for status in [401, 403, 400, 404, 404] {
+        world.arena.inject(Endpoint::GameStream, Fault::ServerError { status });
+    }
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    eventually("all faults strike", || world.arena.faults().struck().len() == 6).await;
+    world.reply(&game).await;
+    assert_eq!(world.arena.counters().game_streams, 2);
+    conclude(world, bot, &game).await;
+}
+
+/// Takes ten seconds, which is the wait that it is about.
+#[tokio::test]
+async fn a_game_stream_with_too_many_requests_is_not_left_for_a_minute() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let fault = Fault::TooManyRequests { retry_after: Some(60), ratelimit: None, html: false };
+    world.arena.inject(Endpoint::GameStream, fault);
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    eventually("both faults strike", || world.arena.faults().struck().len() == 2).await;
+    let start = std::time::Instant::now();
+    world.reply(&game).await;
+    assert!(start.elapsed() < ms(15_000), "{:?}", start.elapsed());
+    conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_game_that_was_given_up_but_still_runs_is_taken_up_again() {
+    let world = World::new().await;
+    let (mut bot, game) = under_way(&world).await;
+    let refused = Fault::ServerError { status: 404 };
+    for _ in 0..4 {
+        world.arena.inject(Endpoint::GameStream, refused.clone());
+    }
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    eventually("it is given up", || world.arena.faults().struck().len() == 5).await;
+    bot.until_playing(1).await;
+    world.reply(&game).await;
     world.reply(&game).await;
     conclude(world, bot, &game).await;
 }
@@ -204,6 +263,19 @@ async fn a_resignation_is_tried_again() {
     let world = World::new().await;
     let (bot, game) = under_way(&world).await;
     world.arena.inject(Endpoint::GameCommand, Fault::ServerError { status: 503 });
+    bot.shutdown.advance();
+    bot.shutdown.advance();
+    assert_eq!(world.finished(&game).await.status, "resign");
+    assert_eq!(bot.end().await.unwrap().lost, 1);
+}
+
+#[tokio::test]
+async fn a_resignation_is_tried_again_until_it_works() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let too_many = Fault::TooManyRequests { retry_after: Some(60), ratelimit: None, html: false };
+    world.arena.inject(Endpoint::GameCommand, too_many);
+    world.arena.inject(Endpoint::GameCommand, Fault::ServerError { status: 403 });
     bot.shutdown.advance();
     bot.shutdown.advance();
     assert_eq!(world.finished(&game).await.status, "resign");

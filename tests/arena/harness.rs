@@ -14,7 +14,7 @@ use meitner::{
     },
     daemon::{self, DaemonError, Options, Shutdown, Summary},
     game::{self, LiveGames},
-    platform::lichess::{self, Client},
+    platform::lichess::{self, Client, Patience},
     rules::{History, Move},
     search::{self, Engine, Limits, Update},
 };
@@ -81,16 +81,27 @@ impl World {
         self.arena.add_house_with(&HouseSpec::named(HOUSE), Arc::new(opponent));
     }
 
-    /// A client with short limits.
-    pub(crate) fn client(&self, token: &str) -> Arc<Client> {
-        let options = lichess::Options {
+    /// Short limits for a client.
+    pub(crate) fn limits(&self) -> lichess::Options {
+        lichess::Options {
             base_url: self.base_url.clone(),
             connect_timeout: ms(1000),
             request_timeout: ms(2000),
             move_timeout: ms(400),
             stream_silence: ms(500),
-        };
-        Arc::new(Client::new(options, token.to_owned().into()).expect("a client"))
+        }
+    }
+
+    /// A client with short limits and little patience.
+    pub(crate) fn client(&self, token: &str) -> Arc<Client> {
+        let client = Client::new(self.limits(), token.to_owned().into()).expect("a client");
+        Arc::new(client.with_patience(Patience { account: ms(1000), game: ms(1000) }))
+    }
+
+    /// A client of the bot's account with limits and patience of its own.
+    pub(crate) fn client_with(&self, limits: lichess::Options, patience: Patience) -> Arc<Client> {
+        let client = Client::new(limits, self.token.clone().into()).expect("a client");
+        Arc::new(client.with_patience(patience))
     }
 
     /// Starts a bot that plays quickly, and waits until it is online.
@@ -99,13 +110,13 @@ impl World {
     }
 
     pub(crate) async fn bot_with(&self, options: Options) -> Bot {
-        let shutdown = Shutdown::new();
-        let (live_sender, live) = watch::channel(LiveGames::new());
-        let mut task = JoinSet::new();
-        let run = daemon::run(options, self.client(&self.token), shutdown.clone(), live_sender);
-        task.spawn(run);
+        self.bot_of(self.client(&self.token), options).await
+    }
+
+    pub(crate) async fn bot_of(&self, client: Arc<Client>, options: Options) -> Bot {
+        let bot = Bot::start(client, options);
         self.until("the bot is online", |arena| arena.is_online(BOT)).await;
-        Bot { shutdown, live, task }
+        bot
     }
 
     /// Waits until the arena is so.
@@ -190,6 +201,15 @@ pub(crate) struct Bot {
 }
 
 impl Bot {
+    /// Starts a bot and waits for nothing.
+    pub(crate) fn start(client: Arc<Client>, options: Options) -> Self {
+        let shutdown = Shutdown::new();
+        let (live_sender, live) = watch::channel(LiveGames::new());
+        let mut task = JoinSet::new();
+        task.spawn(daemon::run(options, client, shutdown.clone(), live_sender));
+        Self { shutdown, live, task }
+    }
+
     /// Asks the bot to finish, and waits for that.
     pub(crate) async fn stop(self) -> Summary {
         self.shutdown.advance();

@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 use meitner::{
-    arena::{AccountSpec, ChallengeSpec, ColorChoice, HouseAction, HouseSpec, OpponentKind, Scope},
-    daemon::{DaemonError, Options, ShutdownOptions, Unfinished},
-    platform::lichess::{self, Client, StartError, check_account},
+    arena::{
+        AccountSpec, ChallengeSpec, ColorChoice, Endpoint, Fault, FaultRule, HouseAction,
+        HouseSpec, OpponentKind, Scope,
+    },
+    daemon::{DaemonError, Options, ShutdownOptions, Summary, Unfinished},
+    platform::lichess::{self, Client, Patience, StartError, check_account},
+    rules::Color,
 };
 
-use crate::harness::{BOT, World, eventually, ms, options};
+use tokio::time::sleep;
+
+use crate::harness::{BOT, Bot, World, eventually, ms, options};
 
 /// What the operator reads. No sentence may hold a token.
 #[track_caller]
@@ -59,6 +65,26 @@ async fn each_obstacle_at_the_start_has_its_sentence() {
 }
 
 #[tokio::test]
+async fn a_start_during_an_outage_waits_for_its_end() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    world.arena.begin_outage(ms(700));
+    let bot = world.bot().await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(bot.stop().await.won, 1);
+}
+
+#[tokio::test]
+async fn a_start_during_an_outage_can_be_broken_off() {
+    let world = World::new().await;
+    world.arena.begin_outage(Duration::from_mins(10));
+    let bot = Bot::start(world.client(&world.token), options());
+    sleep(ms(200)).await;
+    assert_eq!(bot.stop().await, Summary::default());
+}
+
+#[tokio::test]
 async fn the_first_signal_finishes_the_running_game_and_takes_no_new_one() {
     let world = World::new().await;
     world.house(OpponentKind::Silent);
@@ -77,7 +103,7 @@ async fn the_first_signal_finishes_the_running_game_and_takes_no_new_one() {
 }
 
 /// A bot in a game of two moves that does not end by itself.
-async fn in_a_long_game(world: &World, shutdown: ShutdownOptions) -> (crate::harness::Bot, String) {
+async fn in_a_long_game(world: &World, shutdown: ShutdownOptions) -> (Bot, String) {
     world.house(OpponentKind::Silent);
     let mut bot = world.bot_with(Options { shutdown, ..options() }).await;
     let game = world.challenge(60, 0, ColorChoice::White);
@@ -160,9 +186,47 @@ async fn a_token_that_is_revoked_ends_the_bot() {
     let world = World::new().await;
     let bot = world.bot().await;
     world.arena.revoke_token(&world.token);
-    world.arena.inject(meitner::arena::Endpoint::EventStream, meitner::arena::Fault::Cut);
+    world.arena.inject(Endpoint::EventStream, Fault::Cut);
     let error = bot.end().await.unwrap_err();
     assert_eq!(error, DaemonError::Start(StartError::WrongToken));
+}
+
+#[tokio::test]
+async fn a_bot_that_is_let_in_no_more_finishes_its_game_first() {
+    let world = World::new().await;
+    let (bot, game) = in_a_long_game(&world, ShutdownOptions::default()).await;
+    let no_more = FaultRule {
+        endpoint: Endpoint::EventStream,
+        fault: Fault::ServerError { status: 401 },
+        rate: 1.0,
+    };
+    world.arena.faults().set_rules(vec![no_more]);
+    world.arena.inject(Endpoint::EventStream, Fault::Cut);
+    // The cut, and the refusals that it takes.
+    eventually("it is refused for good", || world.arena.faults().struck().len() >= 4).await;
+    world.reply(&game).await;
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    assert_eq!(bot.end().await, Err(DaemonError::Start(StartError::WrongToken)));
+    let end = world.arena.game(&game).unwrap();
+    assert_eq!((end.status, end.ending.unwrap().winner), ("resign", Some(Color::Black)));
+    world.assert_clean();
+}
+
+#[tokio::test]
+async fn a_few_refusals_in_a_row_are_forgiven() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let patience = Patience { account: Duration::from_mins(1), ..Patience::default() };
+    let client = world.client_with(world.limits(), patience);
+    let bot = world.bot_of(client, options()).await;
+    for _ in 0..3 {
+        world.arena.inject(Endpoint::EventStream, Fault::ServerError { status: 401 });
+    }
+    world.arena.inject(Endpoint::EventStream, Fault::Cut);
+    eventually("it is refused", || world.arena.faults().struck().len() == 4).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(bot.stop().await.won, 1);
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ impl Table {
         let position = self.session.game.as_ref().unwrap().history.position();
         let best = Some(position.parse_uci(uci).unwrap());
         let evaluation = Evaluation { centipawns, mate_in: None };
-        let thought = Thought { evaluation, ..Thought::default() };
+        let thought = Thought { depth: 1, evaluation, ..Thought::default() };
         self.input(Input::Found(Found { best, thought }))
     }
 
@@ -274,6 +274,17 @@ fn the_only_move_is_played_at_once() {
     // The king in the corner has one square.
     table.full.initial_fen = Some("k7/8/1R6/8/8/8/7P/4K3 b - - 0 1".to_owned());
     assert_eq!(table.full(""), ["play a8a7 at 0"]);
+}
+
+#[test]
+fn the_only_move_accepts_no_draw_on_an_old_evaluation() {
+    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
+    let mut table = Table::new(Color::Black, Options { draw, ..Options::default() });
+    table.session.outlook.learn(Evaluation::default(), &table.session.options);
+    table.full.initial_fen = Some("k7/8/1R6/8/8/8/7P/4K3 b - - 0 1".to_owned());
+    table.full.state.draw_offer = [true, false];
+    let full = Event::Full(Box::new(table.full.clone()));
+    assert_eq!(table.event(full), ["play a8a7 at 0"]);
 }
 
 #[test]
@@ -481,6 +492,47 @@ fn a_draw_is_accepted_when_we_are_not_better() {
 }
 
 #[test]
+fn an_acceptance_that_got_lost_is_renewed_by_the_stream() {
+    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
+    let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
+    table.full("e2e4 e7e5");
+    table.found("g1f3", -30);
+    let offer = GameState { draw_offer: [false, true], ..state("e2e4 e7e5 g1f3") };
+    assert_eq!(table.state(offer.clone()), ["AcceptDraw"]);
+    table.now += ACCEPT_PAUSE;
+    assert_eq!(table.state(offer), ["AcceptDraw"]);
+}
+
+#[test]
+fn an_offer_on_our_turn_waits_for_a_fresh_evaluation() {
+    for (centipawns, expected) in [(-10, "play b1c3 at 4 with draw"), (500, "play b1c3 at 4")] {
+        let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
+        let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
+        table.full("e2e4 e7e5");
+        table.found("g1f3", -30);
+        table.moves("e2e4 e7e5 g1f3");
+        let list = "e2e4 e7e5 g1f3 d7d6";
+        let offer = GameState { draw_offer: [false, true], ..state(list) };
+        assert_eq!(table.state(offer.clone()), ["search at 4"]);
+        assert_eq!(table.state(offer), NOTHING);
+        assert_eq!(table.found("b1c3", centipawns), [expected]);
+    }
+}
+
+#[test]
+fn a_search_that_finished_nothing_decides_nothing() {
+    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
+    let resign = ResignOptions { enabled: true, below_cp: 100, after_moves: 1 };
+    let mut table = Table::new(Color::White, Options { draw, resign, ..Options::default() });
+    table.full("e2e4 e7e5");
+    table.state(GameState { draw_offer: [false, true], ..state("e2e4 e7e5") });
+    let position = table.session.game.as_ref().unwrap().history.position();
+    let best = Some(position.parse_uci("g1f3").unwrap());
+    let found = Found { best, thought: Thought::default() };
+    assert_eq!(table.input(Input::Found(found)), ["play g1f3 at 2"]);
+}
+
+#[test]
 fn an_open_offer_that_a_search_finds_good_is_accepted_with_the_move() {
     let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
     let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
@@ -576,6 +628,33 @@ fn quitting_aborts_or_resigns() {
     let mut table = Table::white();
     assert_eq!(table.input(Input::Quit), NOTHING);
     assert_eq!(table.full("e2e4 e7e5").last().unwrap(), "Resign", "as soon as it is known");
+}
+
+#[test]
+fn a_resignation_that_got_lost_is_sent_again() {
+    let mut table = Table::white();
+    table.full("e2e4 e7e5");
+    table.input(Input::Quit);
+    assert_eq!(table.session.deadline(), Some(table.now + LEAVE_PAUSE));
+    assert_eq!(table.full("e2e4 e7e5"), NOTHING, "it is on its way");
+    assert_eq!(table.wait(LEAVE_PAUSE), ["Resign"]);
+    assert_eq!(table.wait(LEAVE_PAUSE / 2), NOTHING);
+    assert_eq!(table.full("e2e4 e7e5"), ["Resign"], "the game still runs");
+    assert_eq!(table.full("e2e4 e7e5"), NOTHING, "not too often");
+    assert_eq!(table.wait(LEAVE_PAUSE), ["Resign"]);
+    let end = over("e2e4 e7e5", EndReason::Resign, Some(Color::Black));
+    assert_eq!(table.state(end), ["finish: lost by resignation"]);
+    assert_eq!(table.session.deadline(), None);
+}
+
+#[test]
+fn an_abort_that_got_lost_is_sent_again_only_while_it_is_possible() {
+    let mut table = Table::white();
+    table.full("");
+    assert_eq!(table.input(Input::Quit), ["stop", "Abort"]);
+    assert_eq!(table.wait(LEAVE_PAUSE), ["Abort"]);
+    assert_eq!(table.moves("e2e4 e7e5"), ["Resign"]);
+    assert_eq!(table.wait(LEAVE_PAUSE), ["Resign"]);
 }
 
 #[test]

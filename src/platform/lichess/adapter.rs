@@ -12,7 +12,7 @@ use std::{
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
     sync::mpsc,
-    time::{sleep, sleep_until, timeout},
+    time::{sleep_until, timeout},
 };
 use tracing::{debug, info, warn};
 
@@ -24,6 +24,7 @@ use crate::{
             ApiError, Client, Retry,
             model::{self, GameLine},
             pending::{MoveFate, PendingMove},
+            refusals::Refusals,
             stream::{Line, LineStream, StreamEnd},
         },
     },
@@ -33,6 +34,12 @@ use crate::{
 /// may claim the game. The first try after a healthy stream is made at once.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// Fewer refusals in a row than this to open the stream do not lose the game, however long they
+/// last.
+const LEAST_REFUSALS: u32 = 5;
+/// So many answers in a row that there is no such game are believed. One that was just accepted
+/// may not be known everywhere yet.
+const LEAST_ABSENCES: u32 = 4;
 /// A stream that lived for so long was healthy.
 const HEALTHY_AGE: Duration = Duration::from_secs(5);
 /// Events held back for a session that is slow to take them, before the stream is left unread.
@@ -40,8 +47,6 @@ const MAX_OUTBOX: usize = 64;
 /// How long an ended game waits for the answers to its last requests, so that their connections
 /// can be used again.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How often a command that is no move is tried.
-const COMMAND_TRIES: u32 = 3;
 
 /// Follows a game until it ends, is lost, or nobody listens any more.
 ///
@@ -60,6 +65,8 @@ pub async fn run(
         game,
         stream: Stream::opening(client, game),
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
+        refusals: Refusals::new(LEAST_REFUSALS, client.patience().game),
+        absences: Refusals::new(LEAST_ABSENCES, Duration::ZERO),
         outbox: VecDeque::new(),
         events,
         commands,
@@ -78,6 +85,10 @@ struct Adapter<'a> {
     game: &'a GameId,
     stream: Stream<'a>,
     backoff: Backoff,
+    /// Refusals to open the stream, since it last opened.
+    refusals: Refusals,
+    /// Answers that there is no such game, since the stream last opened.
+    absences: Refusals,
     /// Events that the channel had no room for.
     outbox: VecDeque<Arrived>,
     events: mpsc::Sender<Arrived>,
@@ -201,6 +212,8 @@ impl Adapter<'_> {
         match news {
             News::WaitOver => self.open(),
             News::Opened(Ok(lines)) => {
+                self.refusals.reset();
+                self.absences.reset();
                 let opened = Instant::now();
                 self.stream =
                     Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
@@ -236,19 +249,22 @@ impl Adapter<'_> {
     }
 
     fn on_open_failed(&mut self, error: &ApiError) {
+        let now = Instant::now();
         match error.status() {
-            Some(404) => return self.lose(LostReason::NotFound, error),
-            Some(400 | 401 | 403) => return self.lose(LostReason::Refused, error),
+            Some(404) if self.absences.count(now) => {
+                return self.lose(LostReason::NotFound, error);
+            }
+            Some(400 | 401 | 403) if self.refusals.count(now) => {
+                return self.lose(LostReason::Refused, error);
+            }
             _ => {}
         }
-        let wait = match error.retry() {
-            Retry::After(least) => self.backoff.next_wait_at_least(least),
-            Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
-        };
+        let wait = wait_to_open(error, &mut self.backoff);
         warn!(%error, wait_ms = wait.as_millis(), "cannot open the game stream");
         self.stream = Stream::Waiting { until: Instant::now() + wait };
     }
 
+    /// The game cannot be followed any more.
     fn lose(&mut self, reason: LostReason, error: &ApiError) {
         warn!(%error, "the game cannot be followed");
         self.emit(Arrived { at: Instant::now(), event: Event::Lost(reason) });
@@ -388,6 +404,17 @@ impl Adapter<'_> {
     }
 }
 
+/// How long to wait after the game's stream could not be opened: never longer than
+/// [`LONGEST_WAIT`], even where a 429 asks for a minute (section 13.4 of the protocol notes).
+/// Without the stream we are blind while our clock runs, and after 40 s without us the opponent
+/// may claim the game. A request every ten seconds is what a game is worth.
+fn wait_to_open(error: &ApiError, backoff: &mut Backoff) -> Duration {
+    match error.retry() {
+        Retry::After(least) => backoff.next_wait_at_least(least.min(LONGEST_WAIT)),
+        Retry::Never | Retry::Reconnect => backoff.next_wait(),
+    }
+}
+
 /// What a line of a game stream says; `None` if it cannot be read, which is logged.
 pub fn decode(text: &str) -> Option<GameLine> {
     serde_json::from_str(text)
@@ -397,33 +424,48 @@ pub fn decode(text: &str) -> Option<GameLine> {
         .ok()
 }
 
-/// Carries out a command that is no move, with a few tries.
+/// Carries out a command that is no move, once. A second try might come in another position, where
+/// it would offer a draw or abort what cannot be aborted: the session, which knows the position,
+/// gives a command again if the game goes on without it.
 async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
-    let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-    let mut tries = 1;
-    loop {
-        let result = match &command {
-            Command::Say { room, text } => client.chat(game, *room, text).await,
-            Command::AcceptDraw => client.accept_draw(game).await,
-            Command::ClaimVictory => client.claim_victory(game).await,
-            Command::Resign => client.resign(game).await,
-            Command::Abort => client.abort(game).await,
-            // These two never come here; nothing is to be sent for them.
-            Command::Play { .. } | Command::Reopen => Ok(()),
-        };
-        let wait = match result.as_ref().map_err(ApiError::retry) {
-            Err(Retry::Reconnect) if tries < COMMAND_TRIES => backoff.next_wait(),
-            Err(Retry::After(least)) if tries < COMMAND_TRIES => backoff.next_wait_at_least(least),
-            _ => return Answer::Command { command, result },
-        };
-        tries += 1;
-        sleep(wait).await;
-    }
+    let result = match &command {
+        Command::Say { room, text } => client.chat(game, *room, text).await,
+        Command::AcceptDraw => client.accept_draw(game).await,
+        Command::ClaimVictory => client.claim_victory(game).await,
+        Command::Resign => client.resign(game).await,
+        Command::Abort => client.abort(game).await,
+        // These two never come here; nothing is to be sent for them.
+        Command::Play { .. } | Command::Reopen => Ok(()),
+    };
+    Answer::Command { command, result }
 }
 
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => sleep_until(due.into()).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_stated_wait_keeps_us_from_the_game_for_long() {
+        for stated in [None, Some(60), Some(600)] {
+            let retry_after = stated.map(Duration::from_secs);
+            for error in [
+                ApiError::RateLimited { message: String::new(), limit: None, retry_after },
+                ApiError::Server { status: 503, retry_after },
+            ] {
+                let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+                assert!(wait_to_open(&error, &mut backoff) <= LONGEST_WAIT, "{error:?}");
+            }
+        }
+        let retry_after = Some(Duration::from_secs(3));
+        let error = ApiError::Server { status: 503, retry_after };
+        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+        assert_eq!(wait_to_open(&error, &mut backoff), Duration::from_secs(3));
     }
 }

@@ -25,6 +25,7 @@ use crate::{
         lichess::{
             error::{ApiError, RateLimit, causes},
             model::{self, AccountBody, ErrorBody, PlayingBody, TokenBody},
+            refusals::Patience,
             stream::LineStream,
         },
     },
@@ -87,6 +88,7 @@ pub struct Client {
     http: reqwest::Client,
     base: String,
     options: Options,
+    patience: Patience,
     token: SecretString,
     /// Marked as sensitive, so that nothing prints it.
     authorization: HeaderValue,
@@ -113,7 +115,19 @@ impl Client {
         let base = url.as_str().trim_end_matches('/').to_owned();
         let authorization = authorization(&token)?;
         let http = http_client(&options, &url)?;
-        Ok(Self { http, base, options, token, authorization, agent: OnceLock::new() })
+        let (patience, agent) = (Patience::default(), OnceLock::new());
+        Ok(Self { http, base, options, patience, token, authorization, agent })
+    }
+
+    /// The same client with another patience for refusals.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long those who use this client let the server refuse them.
+    pub fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// The limits and the address that this client was built with.

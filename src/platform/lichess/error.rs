@@ -24,7 +24,8 @@ pub enum ApiError {
         /// The wait that the server states by header.
         retry_after: Option<Duration>,
     },
-    /// The server refused (any other 4xx, or a redirection): not carried out.
+    /// The server refused (any other 4xx, or a redirection): not carried out, but for a 408, with
+    /// which a front end gives up waiting.
     #[error("refused with status {status}: {message}")]
     Refused {
         /// The HTTP status.
@@ -67,15 +68,28 @@ pub enum Retry {
     Reconnect,
 }
 
+/// A front end waited too long for the server behind it, or for us.
+const REQUEST_TIMEOUT: u16 = 408;
+
 impl ApiError {
+    /// Whether the request may have been carried out all the same.
+    pub fn may_have_worked(&self) -> bool {
+        match self {
+            Self::NoAnswer(_) | Self::Server { .. } | Self::Malformed(_) => true,
+            Self::Refused { status, .. } => *status == REQUEST_TIMEOUT,
+            Self::Unreachable(_) | Self::RateLimited { .. } => false,
+        }
+    }
+
     /// Whether and when to try again, for anything but moves.
     pub fn retry(&self) -> Retry {
         match self {
             Self::RateLimited { .. } => Retry::After(self.stated_wait().unwrap_or(RATE_LIMIT_WAIT)),
             Self::Server { retry_after: Some(wait), .. } => Retry::After(*wait),
-            Self::Unreachable(_) | Self::NoAnswer(_) | Self::Server { retry_after: None, .. } => {
-                Retry::Reconnect
-            }
+            Self::Unreachable(_)
+            | Self::NoAnswer(_)
+            | Self::Server { retry_after: None, .. }
+            | Self::Refused { status: REQUEST_TIMEOUT, .. } => Retry::Reconnect,
             Self::Refused { .. } | Self::Malformed(_) => Retry::Never,
         }
     }
@@ -157,5 +171,17 @@ mod tests {
         let failed = ApiError::Server { status: 502, retry_after: None };
         assert_eq!(failed.retry(), Retry::Reconnect);
         assert_eq!(ApiError::NoAnswer("reset".into()).retry(), Retry::Reconnect);
+    }
+
+    #[test]
+    fn only_what_reached_the_server_may_have_worked() {
+        let refused = |status| ApiError::Refused { status, message: String::new(), limit: None };
+        assert!(ApiError::NoAnswer("reset".into()).may_have_worked());
+        assert!(ApiError::Server { status: 502, retry_after: None }.may_have_worked());
+        assert!(refused(408).may_have_worked());
+        assert_eq!(refused(408).retry(), Retry::Reconnect);
+        assert!(!refused(404).may_have_worked());
+        assert!(!limited(None, None).may_have_worked());
+        assert!(!ApiError::Unreachable("refused".into()).may_have_worked());
     }
 }

@@ -13,6 +13,7 @@ use crate::platform::{
         ApiError, Client, Retry, StartError,
         account::start_error,
         model::{self, EventLine},
+        refusals::Refusals,
         stream::{LineStream, StreamEnd},
     },
 };
@@ -24,8 +25,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A stream that lived for so long was healthy; the next failure is a new story.
 const HEALTHY_AGE: Duration = Duration::from_mins(1);
-/// So many refusals in a row are no whim of a front end.
-const MAX_REFUSALS: u32 = 3;
+/// Fewer refusals in a row than this are a whim of a front end, however long they last.
+const LEAST_REFUSALS: u32 = 3;
 /// So many streams in a row that the server closed young are no accident.
 const EARLY_ENDS: u32 = 3;
 
@@ -36,7 +37,8 @@ const EARLY_ENDS: u32 = 3;
 ///
 /// # Errors
 ///
-/// [`StartError`] if the server refuses the token again and again.
+/// [`StartError`] if the server refuses the token again and again, for as long as the client's
+/// patience lasts.
 pub async fn follow(
     client: &Client,
     events: mpsc::Sender<PlatformEvent>,
@@ -48,7 +50,7 @@ pub async fn follow(
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
         throttle: Throttle::new(MAX_OPENS, OPENS_WINDOW),
         early_ends: 0,
-        refusals: 0,
+        refusals: Refusals::new(LEAST_REFUSALS, client.patience().account),
     };
     cancel.run_until_cancelled(follower.run()).await.unwrap_or(Ok(()))
 }
@@ -59,7 +61,7 @@ struct Follower<'a> {
     backoff: Backoff,
     throttle: Throttle,
     early_ends: u32,
-    refusals: u32,
+    refusals: Refusals,
 }
 
 /// Nobody listens to the events any more.
@@ -83,13 +85,17 @@ impl Follower<'_> {
     /// Reads an open stream to its end and says how long to wait before the next.
     async fn read(&mut self, mut stream: LineStream) -> Result<Duration, Unheard> {
         info!("event stream open");
-        self.refusals = 0;
+        self.refusals.reset();
         let opened = Instant::now();
         self.send(PlatformEvent::Connected).await?;
         let end = loop {
             match stream.next_line().await {
                 Ok(line) => {
-                    if let Some(event) = line.text.as_deref().and_then(decode) {
+                    let event = match line.text.as_deref() {
+                        Some(text) => decode(text),
+                        None => Some(PlatformEvent::Unreadable),
+                    };
+                    if let Some(event) = event {
                         self.send(event).await?;
                     }
                 }
@@ -103,10 +109,12 @@ impl Follower<'_> {
 
     /// How long to wait after the stream could not be opened.
     fn wait_after_refusal(&mut self, error: ApiError) -> Result<Duration, StartError> {
-        let is_unwelcome = matches!(error.status(), Some(401 | 403));
-        self.refusals = if is_unwelcome { self.refusals + 1 } else { 0 };
-        if self.refusals >= MAX_REFUSALS {
-            return Err(start_error(error));
+        if matches!(error.status(), Some(401 | 403)) {
+            if self.refusals.count(Instant::now()) {
+                return Err(start_error(error));
+            }
+        } else {
+            self.refusals.reset();
         }
         let wait = match error.retry() {
             Retry::Never | Retry::Reconnect => self.backoff.next_wait(),
@@ -144,13 +152,14 @@ impl Follower<'_> {
     }
 }
 
-/// What a line says; nothing if it cannot be read, which costs that line only.
+/// What a line says; nothing if it is of a type that we do not know. One that cannot be read costs
+/// that line only, and is reported, since it may have told of a game.
 pub fn decode(text: &str) -> Option<PlatformEvent> {
     let line: EventLine = match serde_json::from_str(text) {
         Ok(line) => line,
         Err(error) => {
             warn!(error = model::describe(&error), bytes = text.len(), "skipped an event line");
-            return None;
+            return Some(PlatformEvent::Unreadable);
         }
     };
     match line.into_event() {
@@ -161,7 +170,7 @@ pub fn decode(text: &str) -> Option<PlatformEvent> {
         Ok(event) => event,
         Err(error) => {
             warn!(%error, "skipped an event line");
-            None
+            Some(PlatformEvent::Unreadable)
         }
     }
 }

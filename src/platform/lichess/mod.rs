@@ -12,8 +12,10 @@ pub mod ndjson;
 
 mod error;
 mod pending;
+mod refusals;
 mod stream;
 
 pub use account::{Account, StartError, check_account};
 pub use client::{Client, ClientError, Options};
 pub use error::{ApiError, RateLimit, Retry};
+pub use refusals::Patience;

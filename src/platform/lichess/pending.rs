@@ -19,6 +19,8 @@ const RATE_LIMIT_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_RATE_LIMIT_WAIT: Duration = Duration::from_secs(10);
 /// How long an accepted move may stay out of the stream before the whole game is asked for.
 const ECHO_WAIT: Duration = Duration::from_secs(5);
+/// The one status that judges the move itself (section 10.3 of the protocol notes).
+const REFUSED: u16 = 400;
 
 /// A move on its way.
 #[derive(Debug)]
@@ -110,7 +112,10 @@ impl PendingMove {
         }
     }
 
-    /// The server answered the running try, or did not: `Settled` if it refused.
+    /// The server answered the running try, or did not: `Settled` if it refused the move.
+    ///
+    /// Any other status from 300 on speaks of the token, the path or a front end on the way, not
+    /// of the move, and may be a passing whim: the stream tells whether the move is missing.
     pub(super) fn on_answer(
         &mut self,
         result: Result<(), ApiError>,
@@ -122,13 +127,15 @@ impl PendingMove {
         };
         self.stage = match result {
             Ok(()) | Err(ApiError::Malformed(_)) => Stage::Accepted { until: now + ECHO_WAIT },
-            Err(ApiError::Refused { .. }) => return MoveFate::Settled,
+            Err(ApiError::Refused { status: REFUSED, .. }) => return MoveFate::Settled,
             Err(error @ ApiError::RateLimited { .. }) => {
                 let wait = error.stated_wait().unwrap_or(RATE_LIMIT_WAIT);
                 Stage::Retry { at: now + wait.min(LONGEST_RATE_LIMIT_WAIT) }
             }
             Err(ApiError::Unreachable(_)) => Stage::Retry { at: now + self.backoff.next_wait() },
-            Err(ApiError::NoAnswer(_) | ApiError::Server { .. }) => look(self.backoff.next_wait()),
+            Err(ApiError::NoAnswer(_) | ApiError::Server { .. } | ApiError::Refused { .. }) => {
+                look(self.backoff.next_wait())
+            }
         };
         MoveFate::Open
     }
@@ -223,6 +230,17 @@ mod tests {
         let (mut pending, now) = in_flight();
         let refused = ApiError::Refused { status: 400, message: String::new(), limit: None };
         assert_eq!(pending.on_answer(Err(refused), true, now), MoveFate::Settled);
+    }
+
+    #[test]
+    fn a_refusal_that_does_not_judge_the_move_looks_at_the_whole_game() {
+        for status in [302, 401, 403, 404, 408, 413] {
+            let refused = ApiError::Refused { status, message: String::new(), limit: None };
+            let (mut pending, now) = answered(Err(refused), true);
+            assert!(pending.due().unwrap() <= now + FIRST_WAIT, "{status}");
+            assert_eq!(pending.on_due(), MoveFate::Open, "{status}");
+            assert_eq!(pending.on_moves(4, true), MoveFate::Missing, "{status}");
+        }
     }
 
     #[test]
