@@ -252,7 +252,7 @@ impl<'a> Searcher<'a> {
                 let reduced_depth = (depth - reduction / 1024).max(0);
                 if is_quiet {
                     // Late moves.
-                    if count > (4 + depth * depth) / if is_improving { 1 } else { 2 } {
+                    if count > (8 + 2 * depth * depth) / if is_improving { 1 } else { 2 } {
                         picker.skip_quiets = true;
                     }
                     // Moves that never worked.
@@ -628,5 +628,5 @@ fn reduction(depth: i32, count: i32) -> i32 {
         std::array::from_fn(|n| ((n.max(1) as f64).ln() * 1024.0) as i32)
     });
     let log = |n: i32| LOGARITHMS[n.clamp(1, 255) as usize];
-    500 + log(depth) * log(count) / 1024 * 10 / 22
+    700 + log(depth) * log(count) / 1024 * 10 / 19
 }
