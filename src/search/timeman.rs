@@ -15,12 +15,12 @@ pub struct Budget {
     pub hard: Duration,
 }
 
-/// Below this a move gets its time without regard to the position.
-const PANIC: Duration = Duration::from_secs(1);
+/// Below this a move gets a fixed share of the clock, without regard to the position.
+const PANIC: Duration = Duration::from_millis(250);
 
 /// The budget of a move; `None` if the limits set no time. `ply` is the ply of the game.
 ///
-/// Atomic games are short, so the share of the clock grows from 1 % at the first move to 6 %
+/// Atomic games are short, so the share of the clock grows from 2.5 % at the first move to 6 %
 /// (`docs/ENGINE.md`, section 8); no move takes more than 40 % of what is left.
 pub fn budget(limits: &Limits, ply: u32) -> Option<Budget> {
     if let Some(time) = limits.move_time {
@@ -33,13 +33,13 @@ pub fn budget(limits: &Limits, ply: u32) -> Option<Budget> {
     let usable = clock.remaining.saturating_sub(overhead);
     let increment = clock.increment.min(usable);
     if usable < PANIC && increment < Duration::from_millis(100) {
-        let time = (usable / 20).max(Duration::from_millis(1)).min(usable);
+        let time = (usable / 12).max(Duration::from_millis(1)).min(usable);
         return Some(Budget { soft: time / 2, hard: time });
     }
     let own_move = f64::from(ply / 2);
     let share = match clock.moves_to_go {
         Some(moves) => 0.9 / f64::from(moves.max(1)),
-        None => 0.06 - 0.05 * (-0.04 * own_move).exp(),
+        None => 0.06 - 0.035 * (-0.04 * own_move).exp(),
     };
     let soft = usable.mul_f64(share.min(0.9)) + increment.mul_f64(0.75);
     let hard = usable.mul_f64(0.4) + increment.mul_f64(0.75);
