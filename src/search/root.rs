@@ -132,9 +132,9 @@ impl Searcher<'_> {
             report(self, &best);
             let share = leader.nodes as f64 / self.nodes.max(1) as f64;
             let elapsed = self.signal.elapsed();
-            if pacer.is_enough(&best, share, elapsed, moves.len())
-                || is_mate_found(limits, best.value)
-            {
+            let is_enough = pacer.is_enough(&best, share, elapsed, moves.len())
+                || is_mate_found(limits, best.value);
+            if is_enough && self.signal.may_finish() {
                 break;
             }
         }

@@ -236,11 +236,15 @@ impl Signal<'_> {
             }
             self.next_check = nodes + left.min(CHECK_INTERVAL);
         }
+        self.may_finish() && self.budget.is_some_and(|budget| self.started.elapsed() >= budget.hard)
+    }
+
+    /// Whether the search may end by itself: not while it ponders.
+    pub(super) fn may_finish(&mut self) -> bool {
         if self.is_pondering {
             self.take_ponder_hit();
         }
         !self.is_pondering
-            && self.budget.is_some_and(|budget| self.started.elapsed() >= budget.hard)
     }
 
     /// A ponder hit starts the clock.
@@ -327,8 +331,7 @@ impl Worker {
         };
         let tt = &self.tt;
         let (main, helpers) = self.histories.split_first_mut().expect("at least one thread");
-        let mut last = None;
-        let best = thread::scope(|scope| {
+        let (best, info) = thread::scope(|scope| {
             for (index, histories) in helpers.iter_mut().enumerate() {
                 let signal = signal(index + 1);
                 let mut moves = moves.clone();
@@ -348,23 +351,17 @@ impl Worker {
                 drop(spawned);
             }
             let mut searcher = Searcher::new(tt, signal(0), main, history.keys());
-            // Pondering has no budget: the next check after a hit applies the hard one.
-            let pace = if limits.ponder || limits.infinite { None } else { budget };
-            let mut pacer = Pacer::new(pace);
+            let mut pacer = Pacer::new(budget.filter(|_| !limits.infinite));
             let best =
                 searcher.deepen(history, limits, &mut moves, &mut pacer, |searcher, best| {
-                    let info = searcher.info(best, searcher.signal.total(searcher.nodes));
-                    last = Some(info.clone());
-                    listener(Update::Info(info));
+                    let nodes = searcher.signal.total(searcher.nodes);
+                    listener(Update::Info(searcher.info(best, nodes)));
                 });
             is_over.store(true, Relaxed);
             wait_for_permission(&self.control, id, limits);
-            let mut info = last.take().unwrap_or_default();
-            let nodes = searcher.signal.total(searcher.nodes);
-            info = crate::search::Info { depth: info.depth, ..searcher.info(&best, nodes) };
+            let info = searcher.info(&best, searcher.signal.total(searcher.nodes));
             (best, info)
         });
-        let (best, info) = best;
         Report { id: SearchId(id), best: best.mv, ponder: expected(history, &best), info }
     }
 }
