@@ -30,10 +30,12 @@ use crate::{
     },
 };
 
-/// Waits between tries to open the stream: our clock runs, and after 40 s without us the opponent
-/// may claim the game. The first try after a healthy stream is made at once.
+/// Waits between tries to open the stream: our clock runs, so that they stay short however many
+/// tries have failed. The first try after a healthy stream is made at once.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// The longest wait that a server can ask for before a try to open the stream.
+const LONGEST_STATED_WAIT: Duration = Duration::from_secs(10);
 /// Fewer refusals in a row than this to open the stream do not lose the game, however long they
 /// last.
 const LEAST_REFUSALS: u32 = 5;
@@ -240,7 +242,6 @@ impl Adapter<'_> {
             _ => false,
         };
         if is_healthy {
-            self.backoff.reset();
             self.open();
         } else {
             let until = Instant::now() + self.backoff.next_wait();
@@ -282,6 +283,8 @@ impl Adapter<'_> {
                 if let Stream::Open(open) = &mut self.stream {
                     open.has_full = true;
                 }
+                // The server answers again: what went wrong before is over.
+                self.backoff.reset();
                 self.on_moves(full.state.moves.len(), true);
                 self.is_over = full.state.status != Status::Running;
             }
@@ -405,12 +408,12 @@ impl Adapter<'_> {
 }
 
 /// How long to wait after the game's stream could not be opened: never longer than
-/// [`LONGEST_WAIT`], even where a 429 asks for a minute (section 13.4 of the protocol notes).
+/// [`LONGEST_STATED_WAIT`], even where a 429 asks for a minute (section 13.4 of the protocol notes).
 /// Without the stream we are blind while our clock runs, and after 40 s without us the opponent
 /// may claim the game. A request every ten seconds is what a game is worth.
 fn wait_to_open(error: &ApiError, backoff: &mut Backoff) -> Duration {
     match error.retry() {
-        Retry::After(least) => backoff.next_wait_at_least(least.min(LONGEST_WAIT)),
+        Retry::After(least) => backoff.next_wait_at_least(least.min(LONGEST_STATED_WAIT)),
         Retry::Never | Retry::Reconnect => backoff.next_wait(),
     }
 }
@@ -452,6 +455,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_game_is_looked_for_often_however_many_tries_have_failed() {
+        // 2026-11-30: waits that grew to 10 s lost a game of one minute in a storm of 502s.
+        let error = ApiError::Server { status: 502, retry_after: None };
+        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
+        for _ in 0..20 {
+            assert!(wait_to_open(&error, &mut backoff) <= Duration::from_secs(2));
+        }
+    }
+
+    #[test]
     fn no_stated_wait_keeps_us_from_the_game_for_long() {
         for stated in [None, Some(60), Some(600)] {
             let retry_after = stated.map(Duration::from_secs);
@@ -460,7 +473,7 @@ mod tests {
                 ApiError::Server { status: 503, retry_after },
             ] {
                 let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-                assert!(wait_to_open(&error, &mut backoff) <= LONGEST_WAIT, "{error:?}");
+                assert!(wait_to_open(&error, &mut backoff) <= LONGEST_STATED_WAIT, "{error:?}");
             }
         }
         let retry_after = Some(Duration::from_secs(3));
