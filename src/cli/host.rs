@@ -7,7 +7,6 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
-        mpsc,
     },
     time::Duration,
 };
@@ -24,7 +23,7 @@ use crate::{
     },
     cli::options::TimeControl,
     rules::History,
-    search::{self, Engine, Limits, Update},
+    search::{self, Engine, Limits},
     settings,
 };
 
@@ -230,20 +229,13 @@ impl EngineOpponent {
 impl Opponent for EngineOpponent {
     fn choose(&self, history: &History, time: ThinkingTime) -> Choice {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        let (sender, receiver) = mpsc::channel();
         let limits = Limits {
             nodes: Some(self.nodes),
             move_time: Some(time.limit).filter(|&limit| limit < Duration::from_hours(1)),
             ..Limits::default()
         };
-        let listener = move |update| {
-            if let Update::Report(report) = update {
-                // The receiver below waits for exactly this.
-                let _ = sender.send(report.best);
-            }
-        };
-        engine.search(history.clone(), limits, Box::new(listener));
-        receiver.recv().ok().flatten().map_or(Choice::Wait, Choice::Play)
+        let report = engine.search_to_end(history.clone(), limits);
+        report.and_then(|report| report.best).map_or(Choice::Wait, Choice::Play)
     }
 }
 

@@ -57,9 +57,7 @@ impl History {
         if !self.position.is_legal(mv) {
             return Err(IllegalMoveError { mv, fen: self.position.fen() });
         }
-        self.position.play_unchecked(mv);
-        self.moves.push(mv);
-        self.keys.push(self.position.key());
+        self.push(mv);
         Ok(())
     }
 
@@ -70,10 +68,14 @@ impl History {
     /// [`ParseUciMoveError`] as [`Position::parse_uci`]; nothing has changed then.
     pub fn play_uci(&mut self, uci: &str) -> Result<Move, ParseUciMoveError> {
         let mv = self.position.parse_uci(uci)?;
-        self.position.play_unchecked(mv);
-        self.moves.push(mv);
-        self.keys.push(self.position.key());
+        self.push(mv);
         Ok(mv)
+    }
+
+    fn push(&mut self, legal: Move) {
+        self.position.play_unchecked(legal);
+        self.moves.push(legal);
+        self.keys.push(self.position.key());
     }
 
     /// How often the current position has been on the board, this time included.

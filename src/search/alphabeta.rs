@@ -578,7 +578,7 @@ impl<'a> Searcher<'a> {
         line.extend(tail[0].pv.iter().copied().take(room));
     }
 
-    /// Makes a move at the root and searches what follows.
+    /// Searches what follows a move that leads to the position of this key.
     pub(super) fn with_key<T>(&mut self, key: u64, search: impl FnOnce(&mut Self) -> T) -> T {
         self.keys.push(key);
         self.nodes += 1;

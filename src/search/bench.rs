@@ -1,14 +1,11 @@
 //! The bench: a fixed set of positions searched to a fixed depth, whose node count is the
 //! signature of the searcher's behavior.
 
-use std::{
-    sync::mpsc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use crate::{
     rules::{History, Position},
-    search::{Engine, Limits, Options, Update},
+    search::{Engine, Limits, Options},
 };
 
 /// The depth that gives the signature.
@@ -56,21 +53,12 @@ pub fn run(depth: u32, mut report: impl FnMut(&Line)) -> (u64, Duration) {
     let (mut nodes, mut elapsed) = (0, Duration::ZERO);
     for fen in POSITIONS {
         let position = Position::from_fen(fen).expect("bench positions are valid");
-        let (sender, receiver) = mpsc::channel();
         engine.new_game();
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let started = Instant::now();
-        engine.search(
-            History::new(position),
-            limits,
-            Box::new(move |update| {
-                if let Update::Report(report) = update {
-                    // The receiver waits for exactly this.
-                    let _ = sender.send(report.info.nodes);
-                }
-            }),
-        );
-        let line = Line { fen, nodes: receiver.recv().unwrap_or(0), elapsed: started.elapsed() };
+        let found = engine.search_to_end(History::new(position), limits);
+        let nodes_searched = found.map_or(0, |report| report.info.nodes);
+        let line = Line { fen, nodes: nodes_searched, elapsed: started.elapsed() };
         report(&line);
         nodes += line.nodes;
         elapsed += line.elapsed;

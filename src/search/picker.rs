@@ -105,7 +105,7 @@ impl<'a> Picker<'a> {
                 }
                 Stage::GoodCaptures => {
                     if let Some(scored) = self.select() {
-                        if scored.see >= 0 || (!self.is_quiescence && scored.see >= -10) {
+                        if scored.see >= -see::EVEN_TRADE {
                             return Some((scored.mv, Some(scored.see)));
                         }
                         self.moves[self.bad] = scored;

@@ -14,7 +14,7 @@ pub(super) const VALUES: [Value; 6] = [100, 200, 250, 340, 640, KING];
 /// A king in the blast.
 pub(super) const KING: Value = 20_000;
 /// An even trade costs the tempo; `docs/ENGINE.md` gives 7 to 14 (section 3).
-const EVEN_TRADE: Value = 10;
+pub(super) const EVEN_TRADE: Value = 10;
 
 /// What a side's men on these squares are worth, pawns and king left out.
 fn pieces(position: &Position, color: Color, squares: Bitboard) -> Value {

@@ -126,6 +126,20 @@ impl Engine {
         SearchId(id)
     }
 
+    /// Searches and waits for the end. `None` if the engine's thread is gone. Without a limit this
+    /// never returns, unless another thread stops the search.
+    pub fn search_to_end(&self, history: History, limits: Limits) -> Option<Report> {
+        let (sender, receiver) = mpsc::channel();
+        let listener = move |update| {
+            if let Update::Report(report) = update {
+                // The receiver below waits for exactly this.
+                let _ = sender.send(report);
+            }
+        };
+        self.search(history, limits, Box::new(listener));
+        receiver.recv().ok()
+    }
+
     /// Ends the running search, which reports within 5 ms. Without one nothing happens.
     pub fn stop(&self) {
         self.control.stop(self.control.latest.load(Relaxed));

@@ -1,10 +1,8 @@
 //! Games of the engine with itself, from random openings that are still even.
 
-use std::sync::mpsc;
-
 use crate::{
     rules::{Color, History, Position},
-    search::{Engine, Limits, Options, Report, Update},
+    search::{Engine, Limits, Options, Report},
     selfplay::{Ply, Record},
 };
 
@@ -102,14 +100,5 @@ fn play_out(engines: &[Engine; 2], start: Position, nodes: u64) -> Record {
 
 /// A search of so many nodes; `None` if the engine's thread is gone.
 fn search(engine: &Engine, history: History, nodes: u64) -> Option<Report> {
-    let (sender, receiver) = mpsc::channel();
-    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-    let listener = Box::new(move |update| {
-        if let Update::Report(report) = update {
-            // The receiver waits for exactly this.
-            let _ = sender.send(report);
-        }
-    });
-    engine.search(history, limits, listener);
-    receiver.recv().ok()
+    engine.search_to_end(history, Limits { nodes: Some(nodes), ..Limits::default() })
 }
