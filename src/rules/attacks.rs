@@ -58,6 +58,18 @@ pub fn queen(square: Square, occupied: Bitboard) -> Bitboard {
     rook(square, occupied) | bishop(square, occupied)
 }
 
+/// Squares that a rook on `square` attacks on an empty board.
+#[inline]
+pub const fn rook_rays(square: Square) -> Bitboard {
+    Bitboard(ROOK_RAYS[square.index()])
+}
+
+/// Squares that a bishop on `square` attacks on an empty board.
+#[inline]
+pub const fn bishop_rays(square: Square) -> Bitboard {
+    Bitboard(BISHOP_RAYS[square.index()])
+}
+
 /// Squares attacked by a knight.
 #[inline]
 pub const fn knight(square: Square) -> Bitboard {
@@ -76,6 +88,16 @@ pub const fn pawn(color: Color, square: Square) -> Bitboard {
     Bitboard(PAWN_ATTACKS[color.index()][square.index()])
 }
 
+/// Squares attacked by at least one of these pawns of one color.
+#[inline]
+pub const fn pawns(color: Color, pawns: Bitboard) -> Bitboard {
+    let ahead = match color {
+        Color::White => pawns.north(),
+        Color::Black => pawns.south(),
+    };
+    Bitboard(ahead.east().0 | ahead.west().0)
+}
+
 /// The squares strictly between two squares of one rank, file or diagonal; empty otherwise.
 #[inline]
 pub const fn between(a: Square, b: Square) -> Bitboard {
@@ -92,6 +114,8 @@ static KNIGHT_ATTACKS: [u64; 64] = step_table(&KNIGHT_STEPS);
 static KING_ATTACKS: [u64; 64] = step_table(&KING_STEPS);
 static PAWN_ATTACKS: [[u64; 64]; 2] =
     [step_table(&[(-1, 1), (1, 1)]), step_table(&[(-1, -1), (1, -1)])];
+static ROOK_RAYS: [u64; 64] = ray_table(ROOK_DIRECTIONS);
+static BISHOP_RAYS: [u64; 64] = ray_table(BISHOP_DIRECTIONS);
 static BETWEEN: [[u64; 64]; 64] = between_table();
 static LINE: [[u64; 64]; 64] = line_table();
 static ROOK_MAGIC: [Magic; 64] = magic_table(ROOK_DIRECTIONS, &ROOK_FACTORS);
@@ -144,6 +168,16 @@ const fn rays(square: usize, directions: [Direction; 4], occupied: u64) -> u64 {
         | ray(square, directions[1], occupied)
         | ray(square, directions[2], occupied)
         | ray(square, directions[3], occupied)
+}
+
+const fn ray_table(directions: [Direction; 4]) -> [u64; 64] {
+    let mut table = [0; 64];
+    let mut square = 0;
+    while square < 64 {
+        table[square] = rays(square, directions, 0);
+        square += 1;
+    }
+    table
 }
 
 /// A ray without its last square, where a blocker would change nothing.

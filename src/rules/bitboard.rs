@@ -45,6 +45,11 @@ impl Bitboard {
         self.0 != 0
     }
 
+    /// Whether the two sets share a square.
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether two or more squares are in the set.
     pub const fn has_several(self) -> bool {
         self.0 & self.0.wrapping_sub(1) != 0

@@ -153,11 +153,24 @@ impl Position {
     /// man beside it (R2), check or no check (R13). En passant is left out.
     pub fn could_explode_king(&self, by: Color) -> bool {
         let (Some(ours), Some(theirs)) = (self.king(by), self.king(!by)) else { return false };
-        let men = self.side(by).without(self.role(Role::King));
         let zone = attacks::king(theirs) | Bitboard::of(theirs);
         let targets = zone.without(attacks::king(ours)) & self.side(!by);
+        let men = self.side(by);
+        if (attacks::pawns(by, men & self.role(Role::Pawn)) & targets).any() {
+            return true;
+        }
         let occupied = self.occupied();
-        targets.any_square(|target| (self.attackers(target, occupied) & men).any())
+        let queens = self.role(Role::Queen);
+        // Most sliders are not even aligned with a target: the rays tell for less than a lookup.
+        (men & self.role(Role::Knight)).any_square(|from| attacks::knight(from).meets(targets))
+            || (men & (self.role(Role::Bishop) | queens)).any_square(|from| {
+                attacks::bishop_rays(from).meets(targets)
+                    && attacks::bishop(from, occupied).meets(targets)
+            })
+            || (men & (self.role(Role::Rook) | queens)).any_square(|from| {
+                attacks::rook_rays(from).meets(targets)
+                    && attacks::rook(from, occupied).meets(targets)
+            })
     }
 
     /// The men that give check to the side to move (R10); none while the kings touch (R8).

@@ -69,6 +69,9 @@ pub(super) struct Node {
     pub(super) ply: usize,
     /// Whether a cutoff is expected here.
     pub(super) is_cut: bool,
+    /// Whether the side that has just moved could explode the king of the side to move, where the
+    /// caller knows it already.
+    pub(super) is_threatened: Option<bool>,
 }
 
 impl<'a> Searcher<'a> {
@@ -101,7 +104,7 @@ impl<'a> Searcher<'a> {
         accumulator: &Accumulator,
         node: Node,
     ) -> Value {
-        let Node { mut alpha, mut beta, mut depth, ply, is_cut } = node;
+        let Node { mut alpha, mut beta, mut depth, ply, is_cut, .. } = node;
         let us = position.turn();
         self.frames[ply].pv.clear();
 
@@ -176,7 +179,8 @@ impl<'a> Searcher<'a> {
         }
         let is_improving = !in_check && self.is_improving(ply);
         // An explosion that the opponent threatens is no check, but as urgent.
-        let is_threatened = !in_check && position.could_explode_king(!us);
+        let is_threatened =
+            !in_check && node.is_threatened.unwrap_or_else(|| position.could_explode_king(!us));
         self.frames[ply + 1].killers = [Move::NULL; 2];
 
         if !PV && !in_check && !is_singular_search {
@@ -242,9 +246,11 @@ impl<'a> Searcher<'a> {
             };
             let mut reduction = reduction(depth, count);
             let next = position.after(mv);
+            self.tt.prefetch(next.key());
             let gives_check = next.is_check();
             // A move that threatens an explosion forces the answer like a check.
-            let is_forcing = gives_check || next.could_explode_king(us);
+            let threatens = !gives_check && next.could_explode_king(us);
+            let is_forcing = gives_check || threatens;
 
             // 13. Late and bad moves are left out at low depth, once something better than a loss
             //     is known.
@@ -292,11 +298,14 @@ impl<'a> Searcher<'a> {
             {
                 let target = entry.value - 2 * depth;
                 self.frames[ply].excluded = mv;
-                let value = self.alpha_beta::<false>(
-                    position,
-                    accumulator,
-                    Node { alpha: target - 1, beta: target, depth: (depth - 1) / 2, ply, is_cut },
-                );
+                let others = Node {
+                    alpha: target - 1,
+                    beta: target,
+                    depth: (depth - 1) / 2,
+                    is_threatened: Some(is_threatened),
+                    ..node
+                };
+                let value = self.alpha_beta::<false>(position, accumulator, others);
                 self.frames[ply].excluded = Move::NULL;
                 if self.is_stopped {
                     return DRAW;
@@ -312,7 +321,7 @@ impl<'a> Searcher<'a> {
             }
 
             // 15. Make the move.
-            let next_accumulator = accumulator.after(position, mv);
+            let next_accumulator = accumulator.after(position, mv, &next);
             if gives_check && extension == 0 && depth <= 8 {
                 extension = 1;
             }
@@ -320,8 +329,14 @@ impl<'a> Searcher<'a> {
             self.keys.push(next.key());
             self.nodes += 1;
             let new_depth = depth - 1 + extension;
-            let child =
-                Node { alpha: -beta, beta: -alpha, depth: new_depth, ply: ply + 1, is_cut: false };
+            let child = Node {
+                alpha: -beta,
+                beta: -alpha,
+                depth: new_depth,
+                ply: ply + 1,
+                is_cut: false,
+                is_threatened: Some(threatens),
+            };
             let zero = Node { alpha: -alpha - 1, beta: -alpha, ..child };
 
             // 16. Late moves are searched less deep, and again in full if they surprise.
@@ -497,11 +512,18 @@ impl<'a> Searcher<'a> {
         let Node { beta, depth, ply, is_cut, .. } = node;
         let reduced = depth - 3 - depth / 3;
         let next = position.after_null();
+        self.tt.prefetch(next.key());
         self.frames[ply].at = None;
         self.keys.push(next.key());
         self.nodes += 1;
-        let child =
-            Node { alpha: -beta, beta: 1 - beta, depth: reduced, ply: ply + 1, is_cut: !is_cut };
+        let child = Node {
+            alpha: -beta,
+            beta: 1 - beta,
+            depth: reduced,
+            ply: ply + 1,
+            is_cut: !is_cut,
+            is_threatened: None,
+        };
         let value = -self.alpha_beta::<false>(&next, accumulator, child);
         self.keys.pop();
         if self.is_stopped || value < beta {
@@ -514,7 +536,7 @@ impl<'a> Searcher<'a> {
         }
         // At high depth zugzwang is excluded by a search without null moves.
         self.null_move_from = ply + 3 * reduced.max(0) as usize / 4 + 1;
-        let again = Node { alpha: beta - 1, beta, depth: reduced, ply, is_cut: false };
+        let again = Node { alpha: beta - 1, beta, depth: reduced, is_cut: false, ..node };
         let verified = self.alpha_beta::<false>(position, accumulator, again);
         self.null_move_from = 0;
         (verified >= beta && !self.is_stopped).then_some(value)

@@ -90,7 +90,8 @@ impl Searcher<'_> {
                 continue;
             }
             let next = position.after(mv);
-            let next_accumulator = accumulator.after(position, mv);
+            self.tt.prefetch(next.key());
+            let next_accumulator = accumulator.after(position, mv, &next);
             let value = self.with_key(next.key(), |search| {
                 -search.quiescence::<PV>(&next, &next_accumulator, -beta, -alpha, ply + 1)
             });

@@ -200,7 +200,7 @@ impl Searcher<'_> {
                 self.nodes += 1;
                 win_at(1)
             } else {
-                let accumulator = accumulator.after(position, mv);
+                let accumulator = accumulator.after(position, mv, &next);
                 self.set_root_move(position, mv);
                 self.with_key(next.key(), |search| {
                     search.root_child(&next, &accumulator, depth, alpha, beta, index)
@@ -237,7 +237,14 @@ impl Searcher<'_> {
         beta: Value,
         index: usize,
     ) -> Value {
-        let child = Node { alpha: -beta, beta: -alpha, depth: depth - 1, ply: 1, is_cut: false };
+        let child = Node {
+            alpha: -beta,
+            beta: -alpha,
+            depth: depth - 1,
+            ply: 1,
+            is_cut: false,
+            is_threatened: None,
+        };
         let zero = Node { alpha: -alpha - 1, is_cut: true, ..child };
         if index > 0 {
             let reduction = i32::from(depth >= 4 && index >= 4 && !next.is_check());

@@ -17,15 +17,24 @@ use crate::{
 };
 use weights::WEIGHTS;
 
-/// A value in the middlegame and in the endgame.
+/// A value in the middlegame (the upper 32 bits) and in the endgame (the lower, signed, so that
+/// a negative one borrows from above): both are added and multiplied at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tapered {
-    mg: Value,
-    eg: Value,
-}
+pub(super) struct Tapered(i64);
 
 const fn tapered(mg: Value, eg: Value) -> Tapered {
-    Tapered { mg, eg }
+    Tapered(((mg as i64) << 32) + eg as i64)
+}
+
+impl Tapered {
+    const fn eg(self) -> Value {
+        self.0 as Value
+    }
+
+    const fn mg(self) -> Value {
+        // Rounding gives back what a negative lower half has borrowed.
+        ((self.0 + (1 << 31)) >> 32) as Value
+    }
 }
 
 /// The share of each role in the phase, pawn to king.
@@ -34,9 +43,12 @@ const PHASE: [Value; 6] = [0, 1, 1, 2, 4, 0];
 const FULL_PHASE: Value = 24;
 
 /// What the evaluation knows of a position without looking at it again, from White's view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accumulator {
+    /// Placement, with the distances from both kings.
     placement: Tapered,
+    /// Where the kings stand, White's first.
+    kings: [Square; 2],
     /// Knights and bishops 1, rooks 2, queens 4; 24 at the start.
     phase: Value,
     /// Zobrist key of the pawns alone.
@@ -46,41 +58,38 @@ pub(super) struct Accumulator {
 impl Accumulator {
     /// The accumulator of a position, from scratch.
     pub(super) fn new(position: &Position) -> Self {
-        let mut accumulator = Self::default();
+        let kings = kings(position);
+        let mut accumulator = Self { placement: Tapered::default(), kings, phase: 0, pawn_key: 0 };
         for square in position.occupied() {
             accumulator.add(position.piece_on(square), square);
         }
         accumulator
     }
 
-    /// The accumulator after a legal move of `position`, which this is the accumulator of.
-    pub(super) fn after(mut self, position: &Position, mv: Move) -> Self {
+    /// The accumulator after a legal move from `position`, which this is the accumulator of, to
+    /// `next`. No king has exploded.
+    pub(super) fn after(mut self, position: &Position, mv: Move, next: &Position) -> Self {
         if mv.is_capture() {
             for square in position.explosion(mv) {
                 self.remove(position.piece_on(square), square);
             }
             return self;
         }
-        let piece = position.piece_on(mv.from());
-        self.remove(piece, mv.from());
-        if mv.is_castling() {
-            let (king_to, rook_to) = mv.castling_targets();
-            let rook = position.piece_on(mv.to());
-            self.remove(rook, mv.to());
-            self.add(rook, rook_to);
-            self.add(piece, king_to);
-        } else {
-            let moved =
-                piece.map(|piece| Piece { role: mv.promotion().unwrap_or(piece.role), ..piece });
-            self.add(moved, mv.to());
+        let Some(piece) = position.piece_on(mv.from()) else { return self };
+        if piece.role == Role::King {
+            // Every man's distance from this king has changed.
+            return Self::new(next);
         }
+        self.remove(Some(piece), mv.from());
+        let role = mv.promotion().unwrap_or(piece.role);
+        self.add(Some(Piece { role, ..piece }), mv.to());
         self
     }
 
     #[inline]
     fn add(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
-            self.placement += signed(piece.color, WEIGHTS[terms::piece_square(piece, square)]);
+            self.placement += signed(piece.color, self.placed(piece, square));
             self.phase += PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }
@@ -89,10 +98,20 @@ impl Accumulator {
     #[inline]
     fn remove(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
-            self.placement -= signed(piece.color, WEIGHTS[terms::piece_square(piece, square)]);
+            self.placement -= signed(piece.color, self.placed(piece, square));
             self.phase -= PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }
+    }
+
+    /// The weights of a man where it stands.
+    #[inline]
+    fn placed(&self, piece: Piece, square: Square) -> Tapered {
+        let [square, enemy, own] = terms::placement(piece, square, self.kings);
+        if piece.role == Role::King {
+            return WEIGHTS[square];
+        }
+        WEIGHTS[square] + WEIGHTS[enemy] + WEIGHTS[own]
     }
 
     #[inline]
@@ -101,6 +120,11 @@ impl Accumulator {
             self.pawn_key ^= crate::rules::pawn_key(piece.color, square);
         }
     }
+}
+
+/// Where the kings stand, White's first; a1 for one that has exploded, when nothing counts.
+fn kings(position: &Position) -> [Square; 2] {
+    Color::ALL.map(|color| position.king(color).unwrap_or(Square::at(0, 0)))
 }
 
 /// A weight from White's view.
@@ -112,22 +136,30 @@ fn signed(color: Color, weight: Tapered) -> Tapered {
     }
 }
 
-/// Adds up the weights.
-struct Sum(Tapered);
+/// Adds up the weights of each side.
+#[derive(Default)]
+struct Sum {
+    white: Tapered,
+    black: Tapered,
+}
 
 impl terms::Sink for Sum {
     #[inline]
     fn add(&mut self, color: Color, index: usize, count: i32) {
-        self.0 += signed(color, WEIGHTS[index] * count);
+        let side = match color {
+            Color::White => &mut self.white,
+            Color::Black => &mut self.black,
+        };
+        *side += WEIGHTS[index] * count;
     }
 }
 
 /// The value of a position in centipawns for the side to move. Both kings are on the board, and
 /// the side to move cannot explode the other's at once.
 pub(super) fn evaluate(position: &Position, accumulator: &Accumulator) -> Value {
-    let mut sum = Sum(accumulator.placement);
+    let mut sum = Sum::default();
     terms::count(position, &mut sum);
-    let Sum(sum) = sum;
+    let sum = accumulator.placement + sum.white - sum.black;
     let sum = signed(position.turn(), sum) + WEIGHTS[terms::TEMPO];
     let value = blend(sum, accumulator.phase);
     scale(position, value).clamp(-MAX_EVALUATION, MAX_EVALUATION)
@@ -135,7 +167,7 @@ pub(super) fn evaluate(position: &Position, accumulator: &Accumulator) -> Value 
 
 fn blend(sum: Tapered, phase: Value) -> Value {
     let phase = phase.clamp(0, FULL_PHASE);
-    (sum.mg * phase + sum.eg * (FULL_PHASE - phase)) / FULL_PHASE
+    (sum.mg() * phase + sum.eg() * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
 /// Draws toward zero what is hard to win: without pawns and queens a side needs more than one
@@ -158,41 +190,47 @@ fn scale(position: &Position, value: Value) -> Value {
 
 impl Add for Tapered {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
-        tapered(self.mg + other.mg, self.eg + other.eg)
+        Self(self.0 + other.0)
     }
 }
 
 impl AddAssign for Tapered {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
+        self.0 += other.0;
     }
 }
 
 impl Sub for Tapered {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
-        tapered(self.mg - other.mg, self.eg - other.eg)
+        Self(self.0 - other.0)
     }
 }
 
 impl SubAssign for Tapered {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
+        self.0 -= other.0;
     }
 }
 
 impl Neg for Tapered {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
-        tapered(-self.mg, -self.eg)
+        Self(-self.0)
     }
 }
 
 impl Mul<Value> for Tapered {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: Value) -> Self {
-        tapered(self.mg * factor, self.eg * factor)
+        Self(self.0 * i64::from(factor))
     }
 }
 
@@ -209,10 +247,24 @@ mod tests {
             for _ in 0..150 {
                 let moves = position.legal_moves();
                 let Some(&mv) = random.choice(moves.iter()) else { break };
-                accumulator = accumulator.after(&position, mv);
-                position.play_unchecked(mv);
+                let next = position.after(mv);
+                if next.outcome().is_some() {
+                    break;
+                }
+                accumulator = accumulator.after(&position, mv, &next);
+                position = next;
                 assert_eq!(accumulator, Accumulator::new(&position), "{mv} to {position:?}");
             }
+        }
+    }
+
+    #[test]
+    fn both_halves_of_a_tapered_value_survive_arithmetic() {
+        for (a, b) in [((5, -3), (-7, 2)), ((-1, -1), (0, 1)), ((30_000, -30_000), (-1, 1))] {
+            let sum = tapered(a.0, a.1) + tapered(b.0, b.1) * -3;
+            assert_eq!((sum.mg(), sum.eg()), (a.0 - 3 * b.0, a.1 - 3 * b.1));
+            let negative = -tapered(a.0, a.1);
+            assert_eq!((negative.mg(), negative.eg()), (-a.0, -a.1));
         }
     }
 

@@ -40,12 +40,30 @@ pub(super) trait Sink {
 
 /// The index of a man's placement.
 #[inline]
-pub(super) const fn piece_square(piece: Piece, square: Square) -> usize {
+const fn piece_square(piece: Piece, square: Square) -> usize {
     let square = match piece.color {
         Color::White => square,
         Color::Black => square.flip_rank(),
     };
     PIECE_SQUARE + piece.role.index() * 64 + square.index()
+}
+
+/// The indices that apply to a man by where it stands, and where the kings stand: its square, its
+/// distance from the enemy king and from its own. A king counts by its square alone.
+#[inline]
+pub(super) fn placement(piece: Piece, square: Square, kings: [Square; 2]) -> [usize; 3] {
+    let index = piece_square(piece, square);
+    if piece.role == Role::King {
+        return [index; 3];
+    }
+    let row = piece.role.index() * 8;
+    let theirs = kings[(!piece.color).index()];
+    let ours = kings[piece.color.index()];
+    [
+        index,
+        ENEMY_DISTANCE + row + distance(square, theirs),
+        OWN_DISTANCE + row + distance(square, ours),
+    ]
 }
 
 /// Counts every term but placement and tempo. Both kings are on the board.
@@ -55,12 +73,19 @@ pub(super) fn count(position: &Position, sink: &mut impl Sink) {
     else {
         return;
     };
-    side(position, Color::White, white, black, sink);
-    side(position, Color::Black, black, white, sink);
+    side::<true>(position, white, black, sink);
+    side::<false>(position, black, white, sink);
 }
 
+/// One side's terms. The color is known at compile time, since this is the hottest code of all.
 #[inline]
-fn side(position: &Position, us: Color, ours: Square, theirs: Square, sink: &mut impl Sink) {
+fn side<const WHITE: bool>(
+    position: &Position,
+    ours: Square,
+    theirs: Square,
+    sink: &mut impl Sink,
+) {
+    let us = if WHITE { Color::White } else { Color::Black };
     let own = position.side(us);
     let enemy = position.side(!us);
     let occupied = own | enemy;
@@ -70,6 +95,7 @@ fn side(position: &Position, us: Color, ours: Square, theirs: Square, sink: &mut
     let near = zone.without(occupied);
     let mut attackers = 0;
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
+        let (mut mobility, mut hits, mut close) = (0, 0, 0);
         for from in own & position.role(role) {
             let reached = match role {
                 Role::Knight => attacks::knight(from),
@@ -77,85 +103,83 @@ fn side(position: &Position, us: Color, ours: Square, theirs: Square, sink: &mut
                 Role::Rook => attacks::rook(from, occupied),
                 _ => attacks::queen(from, occupied),
             };
-            sink.add(us, MOBILITY + role.index(), size(reached.without(own)));
-            attackers += reach(role, reached, targets, near, us, sink);
-            distances(role, from, ours, theirs, us, sink);
+            mobility += size(reached.without(own));
+            hits += size(reached & targets);
+            close += size(reached & near);
+            attackers += usize::from(reached.meets(targets | near));
         }
+        sink.add(us, MOBILITY + role.index(), mobility);
+        sink.add(us, THREAT + role.index(), hits);
+        sink.add(us, NEAR + role.index(), close);
     }
     let pawns = own & position.role(Role::Pawn);
-    for from in pawns {
-        attackers += reach(Role::Pawn, attacks::pawn(us, from), targets, near, us, sink);
-        distances(Role::Pawn, from, ours, theirs, us, sink);
-    }
-    passed_pawns(position, us, pawns, sink);
+    let ahead = if WHITE { pawns.north() } else { pawns.south() };
+    let sides = [ahead.east(), ahead.west()];
+    let sum = |set: Bitboard| sides.iter().map(|&reached| size(reached & set)).sum();
+    sink.add(us, THREAT + Role::Pawn.index(), sum(targets));
+    sink.add(us, NEAR + Role::Pawn.index(), sum(near));
+    attackers += (pawns & attacks::pawns(!us, targets | near)).len();
+    passed_pawns(us, pawns, enemy & position.role(Role::Pawn), sink);
     sink.add(us, ATTACKERS + attackers.min(7), 1);
-    let rights = position.castling_rooks() & own;
-    sink.add(us, CASTLING, size(rights));
+    sink.add(us, CASTLING, size(position.castling_rooks() & own));
     sink.add(us, SHELTER, size(shelter(us, ours) & pawns));
 }
 
+#[inline]
 fn size(squares: Bitboard) -> i32 {
     squares.0.count_ones().cast_signed()
-}
-
-/// Counts what a man reaches beside the enemy king; 1 if it reaches anything there.
-#[inline]
-fn reach(
-    role: Role,
-    reached: Bitboard,
-    targets: Bitboard,
-    near: Bitboard,
-    us: Color,
-    sink: &mut impl Sink,
-) -> usize {
-    let hits = reached & targets;
-    let close = reached & near;
-    if (hits | close).is_empty() {
-        return 0;
-    }
-    sink.add(us, THREAT + role.index(), size(hits));
-    sink.add(us, NEAR + role.index(), size(close));
-    1
-}
-
-#[inline]
-fn distances(
-    role: Role,
-    from: Square,
-    ours: Square,
-    theirs: Square,
-    us: Color,
-    sink: &mut impl Sink,
-) {
-    sink.add(us, ENEMY_DISTANCE + role.index() * 8 + distance(from, theirs), 1);
-    sink.add(us, OWN_DISTANCE + role.index() * 8 + distance(from, ours), 1);
 }
 
 /// King moves between two squares.
 #[inline]
 fn distance(a: Square, b: Square) -> usize {
-    a.file().abs_diff(b.file()).max(a.rank().abs_diff(b.rank())).into()
+    DISTANCE[a.index()][b.index()].into()
 }
 
-fn passed_pawns(position: &Position, us: Color, pawns: Bitboard, sink: &mut impl Sink) {
-    let theirs = position.of(!us, Role::Pawn);
-    for pawn in pawns {
-        let file = Bitboard::file(pawn.file());
-        let span = (file | file.east() | file.west()) & ahead(us, pawn.rank());
-        if (span & theirs).is_empty() {
-            let rank = if us == Color::White { pawn.rank() } else { 7 - pawn.rank() };
-            sink.add(us, PASSED + usize::from(rank), 1);
+static DISTANCE: [[u8; 64]; 64] = distance_table();
+
+const fn distance_table() -> [[u8; 64]; 64] {
+    let mut table = [[0; 64]; 64];
+    let mut i = 0_usize;
+    while i < 64 * 64 {
+        let (a, b) = (i / 64, i % 64);
+        let files = (a % 8).abs_diff(b % 8);
+        let ranks = (a / 8).abs_diff(b / 8);
+        table[a][b] = if files > ranks { files } else { ranks } as u8;
+        i += 1;
+    }
+    table
+}
+
+/// Pawns with no enemy pawn before them, on their file or beside.
+#[inline]
+fn passed_pawns(us: Color, pawns: Bitboard, theirs: Bitboard, sink: &mut impl Sink) {
+    let stoppers = theirs | theirs.east() | theirs.west();
+    for pawn in pawns.without(behind(us, stoppers)) {
+        let rank = if us == Color::White { pawn.rank() } else { 7 - pawn.rank() };
+        sink.add(us, PASSED + usize::from(rank), 1);
+    }
+}
+
+/// Every square before which, as the side sees it, one of these stands on the same file.
+#[inline]
+const fn behind(us: Color, squares: Bitboard) -> Bitboard {
+    let mut set = squares.0;
+    match us {
+        Color::White => {
+            set >>= 8;
+            set |= set >> 8;
+            set |= set >> 16;
+            set |= set >> 32;
+        }
+        Color::Black => {
+            set <<= 8;
+            set |= set << 8;
+            set |= set << 16;
+            set |= set << 32;
         }
     }
-}
-
-/// All ranks before this one, as the side sees it.
-fn ahead(us: Color, rank: u8) -> Bitboard {
-    let below = Bitboard((1 << (8 * u32::from(rank))) - 1);
-    match us {
-        Color::White => !(below | Bitboard::rank(rank)),
-        Color::Black => below,
-    }
+    Bitboard(set)
 }
 
 /// The squares one and two ranks before the king, on its file and beside.
@@ -172,10 +196,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ahead_means_ahead_on_every_rank() {
-        assert_eq!(ahead(Color::White, 0), !Bitboard::rank(0));
-        assert_eq!(ahead(Color::White, 7), Bitboard::EMPTY);
-        assert_eq!(ahead(Color::Black, 0), Bitboard::EMPTY);
-        assert_eq!(ahead(Color::Black, 7), !Bitboard::rank(7));
+    fn behind_means_behind_on_every_rank() {
+        let square = |file, rank| Bitboard::of(Square::at(file, rank));
+        assert_eq!(behind(Color::White, square(3, 0)), Bitboard::EMPTY);
+        assert_eq!(behind(Color::White, square(3, 2)), square(3, 0) | square(3, 1));
+        assert_eq!(behind(Color::White, square(3, 7)).len(), 7);
+        assert_eq!(behind(Color::Black, square(3, 7)), Bitboard::EMPTY);
+        assert_eq!(behind(Color::Black, square(3, 5)), square(3, 6) | square(3, 7));
+        assert_eq!(behind(Color::Black, square(3, 0)).len(), 7);
+    }
+
+    #[test]
+    fn distances_are_king_moves() {
+        assert_eq!(distance(Square::at(0, 0), Square::at(7, 3)), 7);
+        assert_eq!(distance(Square::at(4, 4), Square::at(3, 6)), 2);
+        assert_eq!(distance(Square::at(4, 4), Square::at(4, 4)), 0);
     }
 }

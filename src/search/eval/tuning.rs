@@ -1,7 +1,7 @@
 //! The evaluation as the tuner sees it: which weights a position uses, and the weights to start
 //! from.
 
-use super::{Accumulator, FULL_PHASE, PHASE, terms, weights::WEIGHTS};
+use super::{Accumulator, FULL_PHASE, PHASE, kings, terms, weights::WEIGHTS};
 use crate::rules::{Color, Position};
 
 /// Number of weights, each with a middlegame and an endgame value.
@@ -30,10 +30,15 @@ impl terms::Sink for Recorder {
 pub fn features(position: &Position) -> Features {
     let mut recorder = Recorder([0; COUNT]);
     terms::count(position, &mut recorder);
+    let kings = kings(position);
     let mut phase = 0;
     for square in position.occupied() {
         if let Some(piece) = position.piece_on(square) {
-            terms::Sink::add(&mut recorder, piece.color, terms::piece_square(piece, square), 1);
+            let mut indices = terms::placement(piece, square, kings).to_vec();
+            indices.dedup();
+            for index in indices {
+                terms::Sink::add(&mut recorder, piece.color, index, 1);
+            }
             phase += PHASE[piece.role.index()];
         }
     }
@@ -44,7 +49,7 @@ pub fn features(position: &Position) -> Features {
 
 /// The present weights, middlegame and endgame, in centipawns.
 pub fn weights() -> Vec<[f32; 2]> {
-    WEIGHTS.iter().map(|weight| [weight.mg as f32, weight.eg as f32]).collect()
+    WEIGHTS.iter().map(|weight| [weight.mg() as f32, weight.eg() as f32]).collect()
 }
 
 /// The static evaluation in centipawns for the side to move, as the search uses it.
