@@ -404,10 +404,9 @@ impl<'a> Generator<'a> {
             let occupied = others | Bitboard::of(rook_to);
             !kings.their_zone.contains(king_to) && self.is_attacked(king_to, occupied)
         };
-        // The king's own square is not in check, but it may be the only one on its path.
-        !king_path
-            .without(Bitboard::of(kings.ours))
-            .any_square(|on| !self.is_safe_for_king(on, kings))
+        // On the way the rook still stands where it was. At the end it has moved, and may shelter
+        // the king from a line that touching kings suspended until then.
+        attacks::between(kings.ours, king_to).all_squares(|on| self.is_safe_for_king(on, kings))
             && !is_exposed()
     }
 
