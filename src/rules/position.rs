@@ -178,10 +178,11 @@ impl Position {
         self.checkers_of(self.turn)
     }
 
-    /// The men that attack the king of `color`; none while the kings touch or without a king.
+    /// The men that attack the king of `color`; none while the kings touch (R8), and none once a
+    /// king has exploded, for that has ended the game whoever stood in check (R13).
     pub(super) fn checkers_of(&self, color: Color) -> Bitboard {
-        match self.king(color) {
-            Some(king) if !self.kings_touch() => {
+        match (self.king(color), self.king(!color)) {
+            (Some(king), Some(_)) if !self.kings_touch() => {
                 self.attackers(king, self.occupied()) & self.side(!color)
             }
             _ => Bitboard::EMPTY,
