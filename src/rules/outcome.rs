@@ -1,8 +1,11 @@
-//! How a game ends by what stands on the board.
+//! How a game ends by what stands on the board (R2, R13, R14, R20 to R22).
+//!
+//! Which material and which closed positions draw the rulebook does not say; lichess decides
+//! (`docs/PROTOCOLS.md`, 12). What ends a game besides the board (R23) is the arbiter's.
 
 use std::fmt;
 
-use crate::rules::{Bitboard, Color, Position, Role, Square, attacks};
+use crate::rules::{Bitboard, Color, Kind, Move, Position, Role, Square, attacks};
 
 /// The end of a game by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub enum Outcome {
 /// How a side wins on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WinReason {
-    /// The enemy king was in a blast (R2).
+    /// The enemy king was in a blast (R2), whoever stood in check (R13).
     Explosion,
     /// The enemy king is attacked and nothing helps (R14, R20).
     Checkmate,
@@ -32,9 +35,9 @@ pub enum WinReason {
 pub enum DrawReason {
     /// No legal move, and no check (R21).
     Stalemate,
-    /// Neither side has the men to win.
+    /// Neither side has the men to win, by the list of lichess.
     InsufficientMaterial,
-    /// Only kings, blocked pawns, and bishops that reach nothing: nothing can ever be captured.
+    /// Only kings, blocked pawns, and bishops that reach nothing, as lichess judges it.
     ClosedPosition,
     /// 50 moves by each side without a capture or a pawn move (R22).
     FiftyMoves,
@@ -78,8 +81,8 @@ impl fmt::Display for Outcome {
 impl Position {
     /// Whether the game is over here, and how; everything but repetition.
     ///
-    /// The tests come in the order of lichess: a king gone, mate, stalemate, then the draws that
-    /// leave moves to play. So a mate on the hundredth ply wins.
+    /// The tests come in the order of lichess: a king gone (R2), mate (R14, R20), stalemate (R21),
+    /// then the draws that leave moves to play. So a mate on the hundredth ply wins.
     pub fn outcome(&self) -> Option<Outcome> {
         for color in Color::ALL {
             if self.king(color).is_none() {
@@ -96,7 +99,9 @@ impl Position {
         self.draw_on_the_board().map(Outcome::Draw)
     }
 
-    /// The draws that depend neither on the legal moves nor on earlier positions.
+    /// The draws that hold whatever the legal moves and the earlier positions are: material, closed
+    /// positions, and the fifty-move rule (R22). Asked only while both kings are there; a position
+    /// that is mate or stalemate is that first.
     pub fn draw_on_the_board(&self) -> Option<DrawReason> {
         if self.neither_side_can_win() {
             Some(DrawReason::InsufficientMaterial)
@@ -109,7 +114,8 @@ impl Position {
         }
     }
 
-    /// Whether this side has nothing but its king, and so can never win: a king does not capture.
+    /// Whether this side has nothing but its king, and so can never win: a king does not capture
+    /// (R6). It decides what a flag is worth.
     pub fn has_bare_king(&self, color: Color) -> bool {
         self.side(color).without(self.role(Role::King)).is_empty()
     }
@@ -132,9 +138,9 @@ impl Position {
         consists_of(knights) || (men <= 3 && consists_of(knights | bishops | self.role(Role::Rook)))
     }
 
-    /// Whether nothing can ever be captured: every man is a king, a bishop or a pawn that another
-    /// pawn blocks, and the bishops, if any, are one side's, of one color, and no enemy pawn stands
-    /// on that color.
+    /// A closed position as lichess judges it: every man is a king, a bishop, or a pawn that another
+    /// pawn blocks and that has no legal move; and the bishops, if any, are one side's, on squares
+    /// of one color, and no enemy pawn stands on that color.
     fn is_closed(&self) -> bool {
         let pawns = self.role(Role::Pawn);
         let bishops = self.role(Role::Bishop);
@@ -147,16 +153,31 @@ impl Position {
         blocked && self.bishops_reach_nothing(bishops)
     }
 
-    /// Whether a pawn has a pawn before it and nothing to capture without exploding its own king.
+    /// Whether a pawn has a pawn before it and could not capture legally, were it its side's turn.
+    /// Lichess counts a capture that leaves the own king in check as none, even though the king
+    /// may step away and make it possible again.
     fn is_stuck(&self, color: Color, pawn: Square) -> bool {
         let ahead = match color {
             Color::White => Bitboard::of(pawn).north(),
             Color::Black => Bitboard::of(pawn).south(),
         };
-        let own_zone = self.king(color).map_or(Bitboard::EMPTY, attacks::king);
-        let targets = self.side(!color) | self.en_passant().map_or(Bitboard::EMPTY, Bitboard::of);
-        (ahead & self.role(Role::Pawn)).any()
-            && (attacks::pawn(color, pawn) & targets).without(own_zone).is_empty()
+        if (ahead & self.role(Role::Pawn)).is_empty() {
+            return false;
+        }
+        let reached = attacks::pawn(color, pawn);
+        let targets = reached & self.side(!color);
+        if color == self.turn() {
+            let passed = reached & self.en_passant().map_or(Bitboard::EMPTY, Bitboard::of);
+            targets.all_squares(|to| !self.is_legal(Move::new(pawn, to, Kind::Normal, true)))
+                && passed
+                    .all_squares(|to| !self.is_legal(Move::new(pawn, to, Kind::EnPassant, true)))
+        } else {
+            targets.is_empty() || {
+                let their_turn = self.after_null();
+                targets
+                    .all_squares(|to| !their_turn.is_legal(Move::new(pawn, to, Kind::Normal, true)))
+            }
+        }
     }
 
     fn bishops_reach_nothing(&self, bishops: Bitboard) -> bool {
