@@ -1,6 +1,10 @@
-//! R1 to R23: each statement of the rulebook as a position.
+//! R1 to R23: each statement of the rulebook as a position. The traps that lie between them stand in
+//! `rules/traps.rs`.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "rules/traps.rs"]
+mod traps;
 
 use meitner::rules::{Color, DrawReason, History, Outcome, Position, Square, WinReason, perft};
 
