@@ -17,7 +17,7 @@ impl Bitboard {
     pub const EMPTY: Self = Self(0);
     /// All 64 squares.
     pub const FULL: Self = Self(!0);
-    /// The squares of a1's color.
+    /// The squares of a1's color, among them all that a bishop on one of them can reach.
     pub const DARK: Self = Self(0xaa55_aa55_aa55_aa55);
 
     /// The set of this one square.

@@ -1,4 +1,4 @@
-//! A game's course: the start, the moves, and how often a position has been on the board.
+//! A game's course: the start, the moves, and how often a position has been on the board (R22).
 
 use crate::rules::{DrawReason, Move, Outcome, ParseUciMoveError, Position};
 
@@ -78,7 +78,10 @@ impl History {
         self.keys.push(self.position.key());
     }
 
-    /// How often the current position has been on the board, this time included.
+    /// How often the current position has been on the board, this time included (R22). Two
+    /// positions are the same if the same men stand on the same squares, the same side moves, and
+    /// the same captures en passant and castlings remain; an en passant square on which no capture
+    /// is legal makes no difference. Nothing before the last capture or pawn move can come back.
     pub fn occurrences(&self) -> usize {
         let reversible = self.position.halfmove_clock() as usize;
         let first = self.keys.len().saturating_sub(reversible + 1);

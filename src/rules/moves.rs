@@ -20,14 +20,20 @@ pub struct Move(u16);
 /// What a move does besides going from one square to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
-#[expect(missing_docs, reason = "the kinds of move are the rulebook's own")]
 pub enum Kind {
+    /// A step, or a capture on the square where the captured man stands (R1, R5).
     Normal = 0,
+    /// A pawn reaches its last rank and becomes a knight, unless it captures and explodes (R19).
     PromoteToKnight = 1,
+    /// The same, a bishop.
     PromoteToBishop = 2,
+    /// The same, a rook.
     PromoteToRook = 3,
+    /// The same, a queen.
     PromoteToQueen = 4,
+    /// King and rook move together (R19).
     Castling = 5,
+    /// A pawn captures one that has just passed it; the blast is where it lands (R4).
     EnPassant = 6,
 }
 
@@ -97,7 +103,7 @@ impl Move {
         }
     }
 
-    /// Whether the move captures, and so explodes (R1). En passant does.
+    /// Whether the move captures, and so explodes (R1). En passant does (R4).
     pub const fn is_capture(self) -> bool {
         self.0 & CAPTURE != 0
     }
@@ -107,12 +113,12 @@ impl Move {
         self.0 == 0
     }
 
-    /// Whether the move castles.
+    /// Whether the move castles (R19).
     pub const fn is_castling(self) -> bool {
         matches!(self.kind(), Kind::Castling)
     }
 
-    /// What the pawn becomes, if it is promoted.
+    /// What the pawn becomes, if it is promoted (R19). One that captures explodes all the same.
     pub const fn promotion(self) -> Option<Role> {
         match self.kind() {
             Kind::PromoteToKnight => Some(Role::Knight),

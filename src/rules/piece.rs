@@ -53,13 +53,18 @@ impl fmt::Display for Color {
 /// What a piece is, whoever owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "the six roles of chess explain themselves")]
 pub enum Role {
+    /// Survives a blast beside it (R1), and goes only when it captures or is captured (R3).
     Pawn = 0,
+    /// Moves as in chess, and goes with every blast beside it (R1).
     Knight = 1,
+    /// As the knight.
     Bishop = 2,
+    /// As the knight; its right to castle goes with it (R18).
     Rook = 3,
+    /// As the knight.
     Queen = 4,
+    /// Never captures (R6), and loses the game when it explodes (R2).
     King = 5,
 }
 

@@ -24,8 +24,11 @@ pub enum ParseSanError {
 }
 
 impl Position {
-    /// A legal move in SAN, with `+` for check and `#` for a move that wins the game (mate, or
-    /// explosion of the king).
+    /// A legal move in SAN, with `+` for check (R10) and `#` for a move that wins the game: mate
+    /// (R20), or explosion of the king (R2).
+    ///
+    /// Only moves that are legal need telling apart: of two knights that reach a square, one may be
+    /// pinned, or explode its own king there.
     pub fn san(&self, mv: Move) -> String {
         let mut san = self.san_without_suffix(mv);
         let next = self.after(mv);
@@ -89,8 +92,8 @@ impl Position {
         }
     }
 
-    /// Reads a legal move in SAN. Suffixes (`+`, `#`, `!`, `?`), zeros for castling, a missing `x`
-    /// or `=` and more disambiguation than needed are accepted.
+    /// Reads a legal move in SAN, as in chess: a blast is not written. Suffixes (`+`, `#`, `!`, `?`),
+    /// zeros for castling, a missing `x` or `=` and more disambiguation than needed are accepted.
     ///
     /// # Errors
     ///

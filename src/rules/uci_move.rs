@@ -52,7 +52,7 @@ impl FromStr for UciMove {
 }
 
 impl Position {
-    /// Reads a legal move. Castling may be written king to rook (`e1h1`) or king two squares
+    /// Reads a legal move. Castling (R19) may be written king to rook (`e1h1`) or king two squares
     /// (`e1g1`), told apart by what stands on the target; a promotion without its letter is a
     /// queen, as on lichess.
     ///
