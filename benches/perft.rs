@@ -1,6 +1,13 @@
 //! Perft beside `shakmaty`, with the same bulk counting of the last ply, on one core.
 //!
-//! `cargo bench --bench perft` prints leaves per second for both; README states the ratio.
+//! `cargo bench --bench perft` prints leaves per second for both; README states the ratio. With
+//! `PERFT_PEER` set to a UCI engine that knows atomic and `go perft`, that one is timed in the same
+//! run, from the command to its total. It counts one ply more, so that the pipe does not matter.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
 
 use divan::{Bencher, counter::ItemsCount};
 use meitner::rules;
@@ -36,6 +43,81 @@ fn shakmaty(bencher: Bencher<'_, '_>, name: &str) {
     bencher
         .counter(ItemsCount::new(leaves))
         .bench_local(|| shakmaty::perft(divan::black_box(&position), depth));
+}
+
+/// The engine to compare with, if one is given.
+fn peer_path() -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark's own knob is no setting")]
+    std::env::var("PERFT_PEER").ok()
+}
+
+/// A UCI engine that counts.
+struct Peer {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    fn start(path: &str, fen: &str) -> Self {
+        let mut process = Command::new(path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the engine in PERFT_PEER starts");
+        let input = process.stdin.take().expect("piped");
+        let output = BufReader::new(process.stdout.take().expect("piped"));
+        let mut peer = Self { process, input, output };
+        peer.send(&format!(
+            "uci\nsetoption name UCI_Variant value atomic\nposition fen {fen}\nisready"
+        ));
+        peer.wait_for("readyok");
+        peer
+    }
+
+    fn send(&mut self, text: &str) {
+        writeln!(self.input, "{text}").expect("the engine reads");
+    }
+
+    fn wait_for(&mut self, start: &str) -> String {
+        for line in self.output.by_ref().lines() {
+            let line = line.expect("text");
+            if line.starts_with(start) {
+                return line;
+            }
+        }
+        String::new()
+    }
+
+    /// The number that the engine counts; 0 if it ends instead.
+    fn perft(&mut self, depth: u32) -> u64 {
+        self.send(&format!("go perft {depth}"));
+        let total = self.wait_for("Nodes searched");
+        total.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = writeln!(self.input, "quit");
+        let _ = self.process.wait();
+    }
+}
+
+#[divan::bench(
+    args = POSITIONS.map(|(name, ..)| name),
+    ignore = peer_path().is_none(),
+    sample_count = 5,
+    sample_size = 1
+)]
+fn peer(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(path) = peer_path() else { return };
+    let (fen, depth) = find(name);
+    let position = rules::Position::from_fen(fen).expect("a valid FEN");
+    let leaves = rules::perft(&position, depth + 1);
+    let mut peer = Peer::start(&path, fen);
+    assert_eq!(peer.perft(depth + 1), leaves, "the engine counts as we do");
+    bencher.counter(ItemsCount::new(leaves)).bench_local(|| peer.perft(depth + 1));
 }
 
 fn find(name: &str) -> (&'static str, u32) {
