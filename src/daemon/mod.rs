@@ -7,11 +7,13 @@ pub mod policy;
 pub mod shutdown;
 
 mod login;
+mod matchmaking;
 mod requests;
 mod slots;
 mod supervisor;
 mod tasks;
 
+pub use matchmaking::MatchmakingOptions;
 pub use policy::PolicyOptions;
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
 pub use supervisor::{DaemonError, Options, Summary, run};

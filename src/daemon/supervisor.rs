@@ -21,6 +21,7 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use crate::{
     daemon::{
         login::log_in,
+        matchmaking::MatchmakingOptions,
         policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
         requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
@@ -63,6 +64,8 @@ pub struct Options {
     pub concurrency: usize,
     /// Which challenges are welcome.
     pub policy: PolicyOptions,
+    /// Whom the bot challenges by itself.
+    pub matchmaking: MatchmakingOptions,
     /// How games are played.
     pub game: game::Options,
     /// The engine of each slot.
@@ -78,6 +81,7 @@ impl Default for Options {
         Self {
             concurrency: 1,
             policy: PolicyOptions::default(),
+            matchmaking: MatchmakingOptions::default(),
             game: game::Options::default(),
             engine: search::Options::default(),
             shutdown: ShutdownOptions::default(),
