@@ -1,7 +1,16 @@
 //! What the server and the search say, line by line, and what the session answers.
 
-use super::*;
-use crate::game::{DrawOptions, LostReason, ResignOptions};
+use std::time::Duration;
+
+use super::{
+    offers::{ACCEPT_PAUSE, CLAIM_PAUSE},
+    turn::{DISPUTE_WAIT, DOUBT_WAIT},
+    *,
+};
+use crate::{
+    game::{DrawOptions, GameResult, LostReason, ResignOptions},
+    search::Limits,
+};
 
 /// A session with a clock that tests turn by hand.
 struct Table {
