@@ -275,9 +275,10 @@ impl Supervisor {
             PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
-            PlatformEvent::ChallengeCanceled(id)
-            | PlatformEvent::ChallengeDeclined(id)
-            | PlatformEvent::GameFinish(id) => self.slots.release(&id),
+            PlatformEvent::ChallengeDeclined(declined) => self.slots.release(&declined.id),
+            PlatformEvent::ChallengeCanceled(id) | PlatformEvent::GameFinish(id) => {
+                self.slots.release(&id);
+            }
         }
     }
 

@@ -31,6 +31,7 @@ fn state(moves: &str) -> GameState {
         status: Status::Running,
         winner: None,
         draw_offer: [false; 2],
+        takeback_offer: [false; 2],
         expiration: None,
     }
 }
@@ -47,6 +48,7 @@ impl Table {
             initial_fen: None,
             time_control: TimeControl::Clock { initial: ms(60_000), increment: ms(1000) },
             rated: false,
+            tournament: None,
             is_abortable: true,
             state: state(""),
         };
