@@ -12,6 +12,8 @@ pub mod search;
 
 pub mod game;
 
+pub mod store;
+
 pub mod platform;
 
 pub mod daemon;

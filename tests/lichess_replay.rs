@@ -13,7 +13,7 @@ use meitner::{
         Status, Thought,
     },
     platform::{
-        PlatformEvent, Speed,
+        DeclineReason, PlatformEvent, Speed, User,
         lichess::{
             adapter, events,
             model::{AccountBody, ErrorBody, PlayingBody, TokenBody},
@@ -187,6 +187,32 @@ fn fields_carry_over() {
     assert_eq!((challenger.id.as_str(), challenger.is_bot), ("quietrook7", false));
     assert_eq!(challenge.is_bot_playable, Some(true));
 
+    assert!(challenge.rematch_of.is_none() && challenge.days.is_none());
+    let PlatformEvent::Challenge(rematch) = &events[3] else { panic!() };
+    assert_eq!(rematch.rematch_of.as_ref(), Some(&challenge.id));
+    let PlatformEvent::ChallengeDeclined(declined) = &events[10] else { panic!() };
+    let ids = [&declined.challenger, &declined.target].map(|user| {
+        let User { id, .. } = user.as_ref().expect("both are told");
+        id.as_str()
+    });
+    assert_eq!(ids, [US, "quietrook7"]);
+    assert_eq!(declined.reason, DeclineReason::NoBot);
+
+    let text = file("event-challenges-to-refuse.ndjson");
+    let events = account_events(&lines(&[text.as_bytes()]));
+    let days: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            PlatformEvent::Challenge(challenge) => challenge.days,
+            _ => None,
+        })
+        .collect();
+    assert_eq!(days, [1]);
+
+    let events = game_events(&lines(&[file("game-takeback.ndjson").as_bytes()]));
+    let Event::State(proposal) = &events[4] else { panic!() };
+    assert_eq!(proposal.takeback_offer, [true, false]);
+
     let events = game_events(&lines(&[file("game-opponent-gone.ndjson").as_bytes()]));
     let gone: Vec<_> = events
         .iter()
@@ -202,6 +228,7 @@ fn fields_carry_over() {
     let events = game_events(&lines(&[file("game-arena-first-moves.ndjson").as_bytes()]));
     let Event::Full(full) = &events[0] else { panic!() };
     assert!(!full.is_abortable);
+    assert_eq!(full.tournament.as_deref(), Some("bOt4r3nA"));
     let expiration = full.state.expiration.expect("a deadline");
     assert_eq!(expiration.limit, Duration::from_secs(16));
 }

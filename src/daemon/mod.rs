@@ -6,12 +6,18 @@
 pub mod policy;
 pub mod shutdown;
 
+mod budget;
 mod login;
+mod matchmaking;
+mod queue;
+mod reload;
 mod requests;
 mod slots;
 mod supervisor;
 mod tasks;
+mod tournament;
 
+pub use matchmaking::MatchmakingOptions;
 pub use policy::PolicyOptions;
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
 pub use supervisor::{DaemonError, Options, Summary, run};

@@ -209,12 +209,21 @@ mod tests {
             rated: true,
             speed: Some(Speed::Blitz),
             clock: Some(ChallengeClock { initial_s: 180, increment_s: 2 }),
+            days: None,
+            rematch_of: None,
             is_bot_playable: Some(true),
         }
     }
 
     fn user(id: &str, is_bot: bool) -> User {
-        User { id: id.to_owned(), name: id.to_owned(), is_bot, rating: Some(1900) }
+        User {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            title: is_bot.then(|| "BOT".to_owned()),
+            is_bot,
+            rating: Some(1900),
+            is_provisional: false,
+        }
     }
 
     fn from_bot() -> Challenge {

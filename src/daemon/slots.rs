@@ -215,14 +215,18 @@ mod tests {
             challenger: Some(User {
                 id: challenger.to_owned(),
                 name: challenger.to_owned(),
+                title: None,
                 is_bot: false,
                 rating: None,
+                is_provisional: false,
             }),
             variant: "atomic".to_owned(),
             initial_fen: None,
             rated: false,
             speed: None,
             clock: None,
+            days: None,
+            rematch_of: None,
             is_bot_playable: None,
         }
     }

@@ -49,8 +49,14 @@ pub enum Command {
     },
     /// Accept the opponent's draw offer.
     AcceptDraw,
+    /// Decline the opponent's draw offer.
+    DeclineDraw,
+    /// Agree to the opponent's proposal to take back moves, or decline it.
+    AnswerTakeback(bool),
     /// Claim the win against an opponent who left.
     ClaimVictory,
+    /// Claim a draw against an opponent who left.
+    ClaimDraw,
     /// Resign.
     Resign,
     /// Abort a game that has hardly begun.

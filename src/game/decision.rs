@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::game::ChatOptions;
+
 /// How a game is played. Built by whoever starts games; nothing here is read from a file.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -16,7 +18,8 @@ pub struct Options {
     pub untimed_move_time: Duration,
     /// How long to wait for the opponent's first move before aborting.
     pub abort_patience: Duration,
-    /// What the bot writes to its players; cut after [`MAX_CHAT_CHARS`] characters.
+    /// What the bot writes to its players; cut after [`MAX_CHAT_CHARS`](crate::game::MAX_CHAT_CHARS)
+    /// characters.
     pub chat: ChatOptions,
     /// When to agree to a draw.
     pub draw: DrawOptions,
@@ -37,19 +40,6 @@ impl Default for Options {
             resign: ResignOptions::default(),
         }
     }
-}
-
-/// The longest line of chat that lichess takes, in characters.
-pub const MAX_CHAT_CHARS: usize = 140;
-
-/// What the bot writes to its opponents. Empty texts are not sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChatOptions {
-    /// At the start of a game.
-    pub greeting: String,
-    /// At its end.
-    pub goodbye: String,
 }
 
 /// When to agree to a draw, and when to offer one.

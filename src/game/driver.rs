@@ -271,6 +271,7 @@ mod tests {
                 initial_fen: None,
                 time_control: TimeControl::Unlimited,
                 rated: false,
+                tournament: None,
                 is_abortable: true,
                 state: state(moves),
             };
@@ -295,6 +296,7 @@ mod tests {
             status: Status::Running,
             winner: None,
             draw_offer: [false; 2],
+            takeback_offer: [false; 2],
             expiration: None,
         }
     }

@@ -124,6 +124,8 @@ pub struct GameFull {
     pub time_control: TimeControl,
     /// Whether ratings are at stake.
     pub rated: bool,
+    /// The id of the tournament that the game belongs to.
+    pub tournament: Option<String>,
     /// Whether a game of fewer than two plies may be aborted; not so in tournaments.
     pub is_abortable: bool,
     /// All moves so far, the clocks and the status.
@@ -177,6 +179,8 @@ pub struct GameState {
     pub winner: Option<Color>,
     /// Whether White, and Black, offer a draw.
     pub draw_offer: [bool; 2],
+    /// Whether White, and Black, propose to take back moves.
+    pub takeback_offer: [bool; 2],
     /// How long the side to move has for its first move, where that is limited.
     pub expiration: Option<Expiration>,
 }

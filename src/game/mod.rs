@@ -8,20 +8,24 @@
 //! Nothing here knows how a server writes its messages: that is `platform`'s job.
 
 mod action;
+mod chat;
 mod clock;
 mod decision;
 pub mod driver;
 mod event;
+mod lag;
 mod record;
 mod session;
 mod snapshot;
 
 pub use action::{Action, Command, Ending, GameResult, SearchRequest, Trouble};
-pub use clock::{Clock, RoundTrip};
-pub use decision::{ChatOptions, DrawOptions, Evaluation, MAX_CHAT_CHARS, Options, ResignOptions};
+pub use chat::{ChatOptions, MAX_CHAT_CHARS};
+pub use clock::Clock;
+pub use decision::{DrawOptions, Evaluation, Options, ResignOptions};
 pub use event::{
     Arrived, ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState,
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
 };
+pub use lag::RoundTrip;
 pub use session::{Found, Input, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};

@@ -25,7 +25,7 @@ pub enum PlatformEvent {
     /// A challenge was withdrawn.
     ChallengeCanceled(GameId),
     /// A challenge was declined, by us or by them.
-    ChallengeDeclined(GameId),
+    ChallengeDeclined(Box<DeclinedChallenge>),
     /// A game runs. Comes again at every opening of the stream.
     GameStart(GameStart),
     /// A game ended. The game's own stream says the same.
@@ -49,8 +49,26 @@ pub struct Challenge {
     pub speed: Option<Speed>,
     /// The clock; `None` for correspondence and unlimited games.
     pub clock: Option<ChallengeClock>,
+    /// The days for each move; `None` for games with a clock and unlimited ones.
+    pub days: Option<u32>,
+    /// The game that is to be played again.
+    pub rematch_of: Option<GameId>,
     /// Whether a bot could play this game; `None` where the server does not say.
     pub is_bot_playable: Option<bool>,
+}
+
+/// A challenge that was declined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclinedChallenge {
+    /// Which one.
+    pub id: GameId,
+    /// Who wished the game; `None` for anonymous visitors.
+    pub challenger: Option<User>,
+    /// Who declined it; `None` where the server does not say.
+    pub target: Option<User>,
+    /// Why. [`DeclineReason::Generic`] also where the server does not say, or says what we do not
+    /// know.
+    pub reason: DeclineReason,
 }
 
 /// The clock of a challenged game.
@@ -69,10 +87,14 @@ pub struct User {
     pub id: String,
     /// As displayed.
     pub name: String,
+    /// `BOT`, `GM` and the like.
+    pub title: Option<String>,
     /// Whether it is a bot.
     pub is_bot: bool,
     /// The rating for the challenged variant.
     pub rating: Option<u32>,
+    /// Whether that rating is provisional, resting on few games.
+    pub is_provisional: bool,
 }
 
 /// A running game.
@@ -125,6 +147,8 @@ pub enum DeclineReason {
     Rated,
     /// Send a casual one instead.
     Casual,
+    /// Send standard chess instead.
+    Standard,
     /// Another variant, please.
     Variant,
     /// No bots.
@@ -134,6 +158,25 @@ pub enum DeclineReason {
 }
 
 impl DeclineReason {
+    const ALL: [Self; 11] = [
+        Self::Generic,
+        Self::Later,
+        Self::TooFast,
+        Self::TooSlow,
+        Self::TimeControl,
+        Self::Rated,
+        Self::Casual,
+        Self::Standard,
+        Self::Variant,
+        Self::NoBot,
+        Self::OnlyBot,
+    ];
+
+    /// The reason for a word of the lichess API, which writes them in varying case.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.key().eq_ignore_ascii_case(key))
+    }
+
     /// The word for it in the lichess API (section 7.4 of the protocol notes).
     pub const fn key(self) -> &'static str {
         match self {
@@ -144,6 +187,7 @@ impl DeclineReason {
             Self::TimeControl => "timeControl",
             Self::Rated => "rated",
             Self::Casual => "casual",
+            Self::Standard => "standard",
             Self::Variant => "variant",
             Self::NoBot => "noBot",
             Self::OnlyBot => "onlyBot",
@@ -154,5 +198,19 @@ impl DeclineReason {
 impl fmt::Display for DeclineReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_known_by_their_words_in_any_case() {
+        for reason in DeclineReason::ALL {
+            assert_eq!(DeclineReason::from_key(reason.key()), Some(reason));
+            assert_eq!(DeclineReason::from_key(&reason.key().to_lowercase()), Some(reason));
+        }
+        assert_eq!(DeclineReason::from_key("whim"), None);
     }
 }

@@ -1,11 +1,11 @@
-//! Every key: what values it takes, and how a text becomes one.
+//! What a key can take, and how a text becomes such a value. `sections` has the keys themselves.
 
 use std::str::FromStr;
 
 use config::{Value, ValueKind};
 use tracing_subscriber::filter::EnvFilter;
 
-use crate::game::MAX_CHAT_CHARS;
+use crate::{game::MAX_CHAT_CHARS, settings::sections};
 
 /// A key and what it takes.
 pub(super) struct Key {
@@ -45,66 +45,24 @@ pub(super) struct Mismatch {
     pub(super) allowed: String,
 }
 
-const SPEEDS: &[&str] = &["bullet", "blitz", "rapid", "classical", "correspondence"];
-const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
-
-/// All keys, in the order of `config/meitner.toml`.
-pub(super) const KEYS: &[Key] = &[
-    key("lichess.url", Kind::Url),
-    key("lichess.token", Kind::Secret),
-    key("lichess.token_file", Kind::Text),
-    key("lichess.connect_timeout_ms", number(100, 120_000)),
-    key("lichess.request_timeout_ms", number(100, 120_000)),
-    key("lichess.move_timeout_ms", number(100, 60_000)),
-    key("lichess.stream_silence_ms", number(100, 600_000)),
-    key("challenge.concurrency", number(1, 64)),
-    key("challenge.speeds", Kind::Words(SPEEDS)),
-    key("challenge.rated", Kind::Switch),
-    key("challenge.casual", Kind::Switch),
-    key("challenge.bots", Kind::Switch),
-    key("challenge.humans", Kind::Switch),
-    key("challenge.min_initial_s", number(0, 10_800)),
-    key("challenge.max_initial_s", number(0, 10_800)),
-    key("challenge.min_increment_s", number(0, 180)),
-    key("challenge.max_increment_s", number(0, 180)),
-    key("challenge.block", Kind::Names),
-    key("search.hash_mb", number(1, 1 << 20)),
-    key("search.threads", number(1, 512)),
-    key("search.nodes", number(0, 1_000_000_000_000)),
-    key("search.move_overhead_ms", number(0, 10_000)),
-    key("search.first_move_ms", number(1, 20_000)),
-    key("search.untimed_move_ms", number(1, 600_000)),
-    key("game.first_move_patience_s", number(5, 3_600)),
-    key("game.greeting", Kind::Chat),
-    key("game.goodbye", Kind::Chat),
-    key("game.draw_accept", Kind::Switch),
-    key("game.draw_accept_at_most_cp", number(-30_000, 30_000)),
-    key("game.draw_offer", Kind::Switch),
-    key("game.draw_offer_within_cp", number(0, 30_000)),
-    key("game.draw_offer_after_moves", number(1, 1_000)),
-    key("game.draw_from_ply", number(0, 1_000)),
-    key("game.resign", Kind::Switch),
-    key("game.resign_below_cp", number(-30_000, 0)),
-    key("game.resign_after_moves", number(1, 1_000)),
-    key("shutdown.finish_limit_s", number(0, 86_400)),
-    key("shutdown.unfinished", Kind::Word(&["resign", "leave"])),
-    key("log.level", Kind::Word(LEVELS)),
-    key("log.filter", Kind::Filter),
-    key("log.format", Kind::Word(&["human", "json"])),
-    key("log.summary_interval_s", number(1, 86_400)),
-];
-
-const fn key(name: &'static str, kind: Kind) -> Key {
+/// A key, to be written in a table.
+pub(super) const fn key(name: &'static str, kind: Kind) -> Key {
     Key { name, kind }
 }
 
-const fn number(min: i64, max: i64) -> Kind {
+/// A whole number, both ends included.
+pub(super) const fn number(min: i64, max: i64) -> Kind {
     Kind::Number { min, max }
+}
+
+/// All keys, in the order of `config/meitner.toml`.
+pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
+    sections::KEYS.into_iter().flatten()
 }
 
 /// The key of this name.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.name == name)
+    keys().find(|key| key.name == name)
 }
 
 /// The key that was probably meant by a name that does not exist.
@@ -119,7 +77,7 @@ pub(super) fn nearest(unknown: &str) -> Option<&'static str> {
         whole.max(0.9 * part)
     };
     let best =
-        KEYS.iter().map(|key| (similarity(key.name), key.name)).max_by(|a, b| a.0.total_cmp(&b.0));
+        keys().map(|key| (similarity(key.name), key.name)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY).map(|(_, name)| name)
 }
 

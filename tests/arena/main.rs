@@ -1,7 +1,15 @@
 //! The real bot against the arena over TCP: whole games, then one test for each fault.
 
 mod challenges;
+mod chat;
 mod faults;
 mod games;
 mod harness;
+mod incidents;
+mod lag;
 mod lifecycle;
+mod matchmaking;
+mod offers;
+mod policy;
+mod queue;
+mod tournaments;

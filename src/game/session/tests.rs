@@ -1,7 +1,16 @@
 //! What the server and the search say, line by line, and what the session answers.
 
-use super::*;
-use crate::game::{DrawOptions, LostReason, ResignOptions};
+use std::time::Duration;
+
+use super::{
+    offers::{ACCEPT_PAUSE, CLAIM_PAUSE},
+    turn::{DISPUTE_WAIT, DOUBT_WAIT},
+    *,
+};
+use crate::{
+    game::{DrawOptions, GameResult, LostReason, ResignOptions},
+    search::Limits,
+};
 
 /// A session with a clock that tests turn by hand.
 struct Table {
@@ -22,6 +31,7 @@ fn state(moves: &str) -> GameState {
         status: Status::Running,
         winner: None,
         draw_offer: [false; 2],
+        takeback_offer: [false; 2],
         expiration: None,
     }
 }
@@ -38,6 +48,7 @@ impl Table {
             initial_fen: None,
             time_control: TimeControl::Clock { initial: ms(60_000), increment: ms(1000) },
             rated: false,
+            tournament: None,
             is_abortable: true,
             state: state(""),
         };

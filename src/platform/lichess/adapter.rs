@@ -434,7 +434,10 @@ async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
     let result = match &command {
         Command::Say { room, text } => client.chat(game, *room, text).await,
         Command::AcceptDraw => client.accept_draw(game).await,
+        Command::DeclineDraw => client.decline_draw(game).await,
+        Command::AnswerTakeback(accept) => client.answer_takeback(game, *accept).await,
         Command::ClaimVictory => client.claim_victory(game).await,
+        Command::ClaimDraw => client.claim_draw(game).await,
         Command::Resign => client.resign(game).await,
         Command::Abort => client.abort(game).await,
         // These two never come here; nothing is to be sent for them.

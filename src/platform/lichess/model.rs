@@ -16,7 +16,10 @@ use crate::{
         ChatLine, EndReason, Event, Expiration, GameFull, GameState, InvalidGameIdError,
         LostReason, Player, Room, Status, TimeControl,
     },
-    platform::{Challenge, ChallengeClock, GameStart, PlatformEvent, Speed, User},
+    platform::{
+        Challenge, ChallengeClock, DeclineReason, DeclinedChallenge, GameStart, PlatformEvent,
+        Speed, User,
+    },
     rules::Color,
 };
 
@@ -118,11 +121,14 @@ pub struct Compat {
 pub struct ChallengeBody {
     id: String,
     challenger: Option<UserBody>,
+    dest_user: Option<UserBody>,
     variant: KeyBody,
     rated: Option<bool>,
     speed: Option<String>,
     time_control: Option<TimeControlBody>,
     initial_fen: Option<String>,
+    rematch_of: Option<String>,
+    decline_reason_key: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -131,12 +137,15 @@ struct UserBody {
     name: Option<String>,
     title: Option<String>,
     rating: Option<u32>,
+    provisional: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct TimeControlBody {
     limit: Option<u32>,
     increment: Option<u32>,
+    days_per_turn: Option<u32>,
 }
 
 /// The first line of a game's stream.
@@ -181,6 +190,8 @@ pub struct StateBody {
     winner: Option<String>,
     wdraw: Option<bool>,
     bdraw: Option<bool>,
+    wtakeback: Option<bool>,
+    btakeback: Option<bool>,
     expiration: Option<ExpirationBody>,
 }
 
@@ -260,7 +271,7 @@ impl EventLine {
                 PlatformEvent::ChallengeCanceled(challenge.id.parse()?)
             }
             Self::ChallengeDeclined { challenge } => {
-                PlatformEvent::ChallengeDeclined(challenge.id.parse()?)
+                PlatformEvent::ChallengeDeclined(Box::new(challenge.into_declined()?))
             }
             Self::Unknown => return Ok(None),
         }))
@@ -293,7 +304,7 @@ impl PlayingBody {
 
 impl ChallengeBody {
     fn into_challenge(self, compat: Option<Compat>) -> Result<Challenge, InvalidGameIdError> {
-        let clock = self.time_control.and_then(|control| {
+        let clock = self.time_control.as_ref().and_then(|control| {
             Some(ChallengeClock { initial_s: control.limit?, increment_s: control.increment? })
         });
         Ok(Challenge {
@@ -304,7 +315,21 @@ impl ChallengeBody {
             rated: self.rated.unwrap_or_default(),
             speed: self.speed.as_deref().and_then(speed),
             clock,
+            days: self.time_control.and_then(|control| control.days_per_turn),
+            rematch_of: self.rematch_of.and_then(|id| id.parse().ok()),
             is_bot_playable: compat.and_then(|compat| compat.bot),
+        })
+    }
+}
+
+impl ChallengeBody {
+    fn into_declined(self) -> Result<DeclinedChallenge, InvalidGameIdError> {
+        let reason = self.decline_reason_key.as_deref().and_then(DeclineReason::from_key);
+        Ok(DeclinedChallenge {
+            id: self.id.parse()?,
+            challenger: self.challenger.map(UserBody::into_user),
+            target: self.dest_user.map(UserBody::into_user),
+            reason: reason.unwrap_or(DeclineReason::Generic),
         })
     }
 }
@@ -315,7 +340,9 @@ impl UserBody {
             name: self.name.unwrap_or_else(|| self.id.clone()),
             id: self.id.to_ascii_lowercase(),
             is_bot: self.title.as_deref() == Some(BOT),
+            title: self.title,
             rating: self.rating,
+            is_provisional: self.provisional.unwrap_or_default(),
         }
     }
 }
@@ -373,6 +400,7 @@ impl FullBody {
             time_control,
             rated: self.rated.unwrap_or_default(),
             is_abortable: self.tournament_id.is_none(),
+            tournament: self.tournament_id,
             state: self.state.into_state(),
         }))
     }
@@ -398,6 +426,7 @@ impl StateBody {
             status: status(&self.status),
             winner: self.winner.as_deref().and_then(color),
             draw_offer: [self.wdraw, self.bdraw].map(Option::unwrap_or_default),
+            takeback_offer: [self.wtakeback, self.btakeback].map(Option::unwrap_or_default),
             expiration: self.expiration.map(|expiration| Expiration {
                 idle: millis(expiration.idle_millis),
                 limit: millis(expiration.millis_to_move),
@@ -510,12 +539,13 @@ mod tests {
     #[test]
     fn a_state_needs_only_moves_clocks_and_status() {
         let line = r#"{"type":"gameState","moves":"","wtime":-5,"btime":2147483647,
-            "status":"started","winner":null,"wdraw":null,"expiration":null,"new":[{}]}"#;
+            "status":"started","winner":null,"wdraw":null,"wtakeback":null,"expiration":null,"new":[{}]}"#;
         let Some(Event::State(state)) = game_event(line) else { panic!() };
         assert!(state.moves.is_empty());
         assert_eq!(state.remaining, [Duration::ZERO, Duration::from_millis(2_147_483_647)]);
         assert_eq!(state.status, Status::Running);
         assert_eq!((state.winner, state.draw_offer), (None, [false, false]));
+        assert_eq!(state.takeback_offer, [false, false]);
     }
 
     #[test]
@@ -566,6 +596,28 @@ mod tests {
         assert_eq!(challenge.is_bot_playable, None);
         assert_eq!((challenge.speed, challenge.clock), (None, None));
         assert_eq!(challenge.initial_fen, None);
+    }
+
+    #[test]
+    fn a_decline_tells_who_and_why() {
+        let declined = |key: &str| {
+            let line = format!(
+                r#"{{"type":"challengeDeclined","challenge":{{"id":"d3cl1n3d","challenger":null,
+                "destUser":{{"id":"Soot","title":"BOT","provisional":true}},
+                "variant":{{"key":"atomic"}},"declineReasonKey":{key}}}}}"#
+            );
+            let Some(PlatformEvent::ChallengeDeclined(declined)) = event(&line) else { panic!() };
+            declined
+        };
+        let toofast = declined(r#""toofast""#);
+        assert_eq!((toofast.id.as_str(), &toofast.challenger), ("d3cl1n3d", &None));
+        let target = toofast.target.as_ref().unwrap();
+        assert_eq!((target.id.as_str(), target.title.as_deref()), ("soot", Some("BOT")));
+        assert!(target.is_bot && target.is_provisional);
+        assert_eq!(toofast.reason, DeclineReason::TooFast);
+        for unknown in [r#""moodofday""#, "null"] {
+            assert_eq!(declined(unknown).reason, DeclineReason::Generic, "{unknown}");
+        }
     }
 
     #[test]

@@ -2,43 +2,31 @@
 //!
 //! The server's full move list is the only truth. Every line is compared with it, so that lists
 //! that repeat, grow, shrink or contradict what we knew all end in the same way: a position, and
-//! the question whose turn it is.
+//! the question whose turn it is. What follows from that is in `turn`; `offers` and `leaving` hold
+//! what may happen on either side's turn.
 
-use std::time::{Duration, Instant};
+mod leaving;
+mod offers;
+mod turn;
+
+use std::time::Instant;
 
 use tracing::debug;
 
 use crate::{
     game::{
         Action, Arrived, ChatLine, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull,
-        GameId, GameResult, GameState, MAX_CHAT_CHARS, Options, Phase, Player, Room, RoundTrip,
-        SearchRequest, Snapshot, Status, TimeControl, Trouble,
-        clock::first_move_time,
+        GameId, GameState, Options, Phase, Player, RoundTrip, Snapshot, Status, TimeControl,
+        Trouble,
         decision::Outlook,
         record::{IllegalInList, Record},
+        session::leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST, say},
     },
-    rules::{Color, History, Move, MoveList, Position},
-    search::Limits,
+    rules::{Color, History, Move, Position},
 };
 
-/// How long a refused move waits for the stream to explain the refusal.
-const DISPUTE_WAIT: Duration = Duration::from_millis(500);
-/// How long the server may take to declare an end that our rules see.
-const DOUBT_WAIT: Duration = Duration::from_secs(1);
-/// Least time between two claims of victory.
-const CLAIM_PAUSE: Duration = Duration::from_secs(4);
-/// Least time between two acceptances of the same offer.
-const ACCEPT_PAUSE: Duration = Duration::from_secs(4);
-/// How soon to abort again a game that does not begin, if the first request came to nothing.
-const ABORT_PAUSE: Duration = Duration::from_secs(10);
-/// How soon to resign or abort again if the game still runs, and how soon at the earliest, when a
-/// fresh list shows it running.
-const LEAVE_PAUSE: Duration = Duration::from_millis(2500);
-const LEAVE_PAUSE_LEAST: Duration = Duration::from_millis(500);
 /// A game that is not of a tournament can be aborted before so many plies.
 const ABORTABLE_PLIES: usize = 2;
-/// The server ignores a draw offer within so many plies of the last one.
-const OFFER_PAUSE_PLIES: usize = 21;
 
 /// What a session is told.
 #[derive(Debug)]
@@ -219,12 +207,7 @@ impl Session {
         match event {
             Event::Full(full) => self.on_full(*full, arrived, now, out),
             Event::State(state) => self.on_state(state, arrived, now, out),
-            Event::OpponentGone(claim_in) => {
-                let earliest = self.last_claim.map(|last| last + CLAIM_PAUSE);
-                self.claim_at = claim_in
-                    .map(|wait| arrived + wait)
-                    .max(earliest.filter(|_| claim_in.is_some()));
-            }
+            Event::OpponentGone(claim_in) => self.on_opponent_gone(claim_in, arrived),
             Event::Chat(ChatLine { room, from, text }) => debug!(?room, from, text, "chat"),
             Event::MoveRefused { ply } => self.on_refused(ply, now, out),
             Event::Lost(reason) => self.finish(EndReason::Lost(reason), None, out),
@@ -349,136 +332,6 @@ impl Session {
         }
     }
 
-    /// If it is our turn and nothing is being done about it yet, does something about it.
-    fn decide(&mut self, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        if self.step != Step::Idle || self.is_their_turn() || game.candidates(None).is_empty() {
-            return;
-        }
-        if game.history.outcome().is_some() {
-            self.step = Step::Doubting { until: now + DOUBT_WAIT };
-        } else {
-            self.think(now, out);
-        }
-    }
-
-    /// Searches the present position, or plays the only move at once.
-    fn think(&mut self, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        let candidates = game.candidates(self.refused);
-        if let [only] = candidates[..] {
-            self.outlook.forget_last();
-            return self.play(only, now, out);
-        }
-        let limits = self.limits(game, &candidates, now);
-        let request = SearchRequest { history: game.history.clone(), limits };
-        out.push(Action::Search(Box::new(request)));
-        self.thought = None;
-        self.step = Step::Searching;
-    }
-
-    fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
-        let is_first = game.ply() < 2;
-        let mut limits = Limits {
-            nodes: self.options.nodes,
-            overhead: self.round_trip.overhead(self.options.move_overhead),
-            started: Some(now),
-            ..Limits::default()
-        };
-        if self.refused.is_some() {
-            limits.search_moves = candidates.to_vec();
-        }
-        let us = game.full.our_color;
-        match game.full.time_control {
-            control if is_first => {
-                let expiration = game.full.state.expiration;
-                limits.move_time = Some(first_move_time(&self.options, control, expiration));
-            }
-            TimeControl::Clock { .. } => {
-                limits.clock = Some(game.clock.limit(us));
-                limits.started = Some(game.clock.read_at);
-            }
-            TimeControl::Correspondence { .. } | TimeControl::Unlimited => {
-                let left = game.clock.remaining[us.index()] / 2;
-                limits.move_time = Some(self.options.untimed_move_time.min(left));
-            }
-        }
-        limits
-    }
-
-    fn on_found(&mut self, found: Found, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        if self.step != Step::Searching {
-            return;
-        }
-        // The search is over by itself: nothing is left to stop.
-        self.step = Step::Idle;
-        if found.thought.depth > 0 {
-            self.outlook.learn(found.thought.evaluation, &self.options);
-            self.thought = Some(found.thought);
-        } else {
-            // It was stopped before it finished anything: its evaluation means nothing.
-            self.outlook.forget_last();
-        }
-        let candidates = game.candidates(self.refused);
-        let playable = found.best.filter(|best| candidates.contains(best));
-        let Some(mv) = playable.or(candidates.first().copied()) else { return };
-        if playable.is_none() {
-            out.push(Action::Alert(Trouble::NoBestMove { said: found.best, instead: mv }));
-        }
-        if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
-            return self.leave_by(Command::Resign, now, out);
-        }
-        self.play(mv, now, out);
-    }
-
-    fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        let ply = game.ply();
-        // Offering against an open offer accepts it.
-        let accepts = game.full.state.draw_offer[(!game.full.our_color).index()]
-            && self.outlook.accepts_draw(ply, &self.options.draw);
-        let may_offer = self.last_offer_ply.is_none_or(|last| ply >= last + OFFER_PAUSE_PLIES)
-            && self.outlook.offers_draw(ply, &self.options.draw);
-        if may_offer {
-            self.last_offer_ply = Some(ply);
-        }
-        out.push(Action::Send(Command::Play { ply, mv, offer_draw: accepts || may_offer }));
-        self.step = Step::Sent { mv, at: now };
-    }
-
-    /// Accepts an offer on the opponent's turn, when our last evaluation is of this position. On
-    /// our own turn it is of an older one: there the move accepts, once a search has looked.
-    ///
-    /// If the offer stands although we accepted it, that got lost, and is said again.
-    fn answer_offer(&mut self, state: &GameState, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        if !(state.draw_offer[(!game.full.our_color).index()] && self.is_their_turn()) {
-            self.accepted_offer_at = None;
-        } else if self.accepted_offer_at.is_none_or(|at| now >= at + ACCEPT_PAUSE)
-            && self.outlook.accepts_draw(game.ply(), &self.options.draw)
-        {
-            self.accepted_offer_at = Some(now);
-            out.push(Action::Send(Command::AcceptDraw));
-        }
-    }
-
-    fn on_refused(&mut self, ply: usize, now: Instant, out: &mut Vec<Action>) {
-        let Some(game) = &self.game else { return };
-        let Step::Sent { mv, .. } = self.step else { return };
-        if game.ply() != ply {
-            return;
-        }
-        if self.refused.is_some() {
-            let (start_fen, moves) = (game.start.fen(), game.full.state.moves.join(" "));
-            let uci = mv.to_string();
-            out.push(Action::Alert(Trouble::MoveRefusedAgain { uci, ply, start_fen, moves }));
-            return self.leave(now, out);
-        }
-        self.refused = Some(mv);
-        self.step = Step::Disputed { mv, until: now + DISPUTE_WAIT };
-    }
-
     fn on_illegal_list(
         &mut self,
         illegal: &IllegalInList,
@@ -519,43 +372,11 @@ impl Session {
                 self.reopen(out);
             }
             Step::Idle if self.is_their_turn() => {
-                if self.abort_at.is_some_and(|at| at <= now) {
-                    self.abort_at = Some(now + self.options.abort_patience.min(ABORT_PAUSE));
-                    out.push(Action::Send(Command::Abort));
-                }
-                if self.claim_at.is_some_and(|at| at <= now) {
-                    self.claim_at = None;
-                    self.last_claim = Some(now);
-                    out.push(Action::Send(Command::ClaimVictory));
-                }
+                self.abort_if_due(now, out);
+                self.claim_if_due(now, out);
             }
             Step::Leaving { .. } => self.leave_again(LEAVE_PAUSE, now, out),
             _ => {}
-        }
-    }
-
-    /// Gives the game up; before the server's first line, as soon as that comes.
-    fn leave(&mut self, now: Instant, out: &mut Vec<Action>) {
-        if self.game.is_none() || matches!(self.step, Step::Leaving { .. } | Step::Finished(_)) {
-            return;
-        }
-        let command = if self.is_abortable() { Command::Abort } else { Command::Resign };
-        self.leave_by(command, now, out);
-    }
-
-    fn leave_by(&mut self, command: Command, now: Instant, out: &mut Vec<Action>) {
-        self.stop_search(out);
-        self.step = Step::Leaving { by_abort: command == Command::Abort, since: now };
-        out.push(Action::Send(command));
-    }
-
-    /// Resigns or aborts once more if the last time is so long ago: it seems to have got lost.
-    fn leave_again(&mut self, pause: Duration, now: Instant, out: &mut Vec<Action>) {
-        let Step::Leaving { by_abort, since } = &mut self.step else { return };
-        if now >= *since + pause {
-            *since = now;
-            let command = if *by_abort { Command::Abort } else { Command::Resign };
-            out.push(Action::Send(command));
         }
     }
 
@@ -563,25 +384,6 @@ impl Session {
         if self.step == Step::Searching {
             out.push(Action::StopSearch);
         }
-    }
-
-    fn finish(&mut self, reason: EndReason, winner: Option<Color>, out: &mut Vec<Action>) {
-        self.stop_search(out);
-        let us = self.game.as_ref().map(|game| game.full.our_color);
-        let result = match (&reason, winner) {
-            (EndReason::Lost(_), _) => GameResult::Unknown,
-            (_, Some(winner)) if us == Some(winner) => GameResult::Won,
-            (_, Some(_)) => GameResult::Lost,
-            (EndReason::Aborted, None) => GameResult::Aborted,
-            (_, None) => GameResult::Drawn,
-        };
-        if !matches!(result, GameResult::Unknown | GameResult::Aborted) {
-            say(&self.options.chat.goodbye, out);
-        }
-        let plies = self.game.as_ref().map_or(0, Record::ply);
-        let ending = Ending { reason, winner, result, plies };
-        self.step = Step::Finished(ending.clone());
-        out.push(Action::Finish(ending));
     }
 
     fn is_their_turn(&self) -> bool {
@@ -599,14 +401,6 @@ impl Session {
         let game = self.game.as_ref()?;
         let is_over = matches!(self.step, Step::Finished(_));
         (game.ply() >= 2 && !is_over).then(|| game.history.position().turn())
-    }
-}
-
-/// Writes a text of the settings to the opponent, if there is one.
-fn say(text: &str, out: &mut Vec<Action>) {
-    let text: String = text.chars().take(MAX_CHAT_CHARS).collect();
-    if !text.is_empty() {
-        out.push(Action::Send(Command::Say { room: Room::Player, text }));
     }
 }
 

@@ -1,11 +1,13 @@
 //! The loop of a running bot: what the platform says, what games end, what time it is.
 //!
 //! It never waits for the network itself: requests run in tasks whose answers come back as events.
-//! Moves do not pass through here.
+//! Moves do not pass through here. This file has the loop, the start and the end.
+
+mod challenges;
+mod games;
 
 use std::{
     collections::{HashMap, VecDeque},
-    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,24 +18,22 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, error, info, info_span, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
         login::log_in,
-        policy::{PolicyOptions, Quotas, Situation, VARIANT, Verdict, judge},
+        matchmaking::MatchmakingOptions,
+        policy::{PolicyOptions, Quotas},
         requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
-        slots::{Engines, QueueFull, Slots},
-        tasks::{Crash, GameTasks},
+        slots::{Engines, Slots},
+        tasks::GameTasks,
     },
-    game::{
-        self, EndReason, Ending, GameId, GameResult, LiveGames, Session, Snapshot,
-        driver::EngineFailedError,
-    },
+    game::{self, Ending, GameId, LiveGames, driver::EngineFailedError},
     platform::{
-        Challenge, DeclineReason, GameStart, PlatformEvent,
-        lichess::{Account, ApiError, Client, Retry, StartError, adapter, events},
+        DeclineReason, PlatformEvent,
+        lichess::{Account, Client, StartError, events},
     },
     search::{self, Engine},
 };
@@ -41,20 +41,12 @@ use crate::{
 /// Events that wait for the loop. When it is full the stream is not read, and the server keeps
 /// some lines for us.
 const EVENTS_CAPACITY: usize = 256;
-/// Lines of one game that wait for its session; the adapter keeps more.
-const GAME_EVENTS_CAPACITY: usize = 64;
-/// Commands of one game that wait for its adapter, which takes them at once.
-const GAME_COMMANDS_CAPACITY: usize = 16;
 /// How often time is looked at: for what waits too long.
 const TICK: Duration = Duration::from_secs(1);
 /// How long games that are left may take to end.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
-/// How often a game's task may fail, or lose sight of its game, before it is given up.
-const MAX_SETBACKS: u32 = 3;
 /// How soon the running games are asked for when that failed.
 const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
-/// How many ended games are remembered, against late news of them.
-const MAX_REMEMBERED: usize = 64;
 
 /// How the bot runs.
 #[derive(Clone, Debug)]
@@ -63,6 +55,8 @@ pub struct Options {
     pub concurrency: usize,
     /// Which challenges are welcome.
     pub policy: PolicyOptions,
+    /// Whom the bot challenges by itself.
+    pub matchmaking: MatchmakingOptions,
     /// How games are played.
     pub game: game::Options,
     /// The engine of each slot.
@@ -78,6 +72,7 @@ impl Default for Options {
         Self {
             concurrency: 1,
             policy: PolicyOptions::default(),
+            matchmaking: MatchmakingOptions::default(),
             game: game::Options::default(),
             engine: search::Options::default(),
             shutdown: ShutdownOptions::default(),
@@ -280,69 +275,11 @@ impl Supervisor {
             PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
-            PlatformEvent::ChallengeCanceled(id)
-            | PlatformEvent::ChallengeDeclined(id)
-            | PlatformEvent::GameFinish(id) => self.slots.release(&id),
-        }
-    }
-
-    fn on_challenge(&mut self, challenge: Challenge) {
-        let challenger = challenge.challenger.as_ref();
-        if challenger.is_some_and(|user| user.id == self.account.id) {
-            debug!(challenge = %challenge.id, "our own challenge");
-            return;
-        }
-        if self.slots.knows(&challenge.id) {
-            return;
-        }
-        let name = challenger.map_or("anonymous", |user| user.name.as_str());
-        info!(
-            challenge = %challenge.id, challenger = name, variant = challenge.variant,
-            rated = challenge.rated, speed = ?challenge.speed, clock = ?challenge.clock, "challenged"
-        );
-        if let Verdict::Decline(reason) = self.judge(&challenge) {
-            self.decline(challenge.id, reason);
-            return;
-        }
-        let id = challenge.id.clone();
-        if let Err(QueueFull) = self.slots.wait(challenge, Instant::now()) {
-            self.decline(id, DeclineReason::Later);
-        }
-    }
-
-    fn judge(&self, challenge: &Challenge) -> Verdict {
-        let now = Instant::now();
-        let is_quota_used =
-            challenge.challenger.as_ref().is_some_and(|user| self.quotas.blocks(&user.id, now));
-        let situation = Situation {
-            has_room: self.slots.has_room(),
-            is_closing: self.closing != Closing::No,
-            is_quota_used,
-        };
-        judge(&self.options.policy, challenge, situation)
-    }
-
-    /// Accepts waiting challenges while there is room.
-    fn admit(&mut self) {
-        let now = Instant::now();
-        if !self.is_ready || self.closing != Closing::No || self.quotas.is_paused(now) {
-            return;
-        }
-        while let Some(challenge) = self.slots.next() {
-            // It may have become unwelcome while it waited.
-            if let Verdict::Decline(reason) = self.judge(&challenge) {
-                self.slots.release(&challenge.id);
-                self.decline(challenge.id, reason);
-            } else {
-                self.requests.accept(challenge);
+            PlatformEvent::ChallengeDeclined(declined) => self.slots.release(&declined.id),
+            PlatformEvent::ChallengeCanceled(id) | PlatformEvent::GameFinish(id) => {
+                self.slots.release(&id);
             }
         }
-    }
-
-    fn decline(&mut self, id: GameId, reason: DeclineReason) {
-        info!(challenge = %id, %reason, "declining");
-        self.summary.declined += 1;
-        self.requests.decline(id, reason);
     }
 
     fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
@@ -380,182 +317,6 @@ impl Supervisor {
                 error!(%error, "a request's task failed");
                 self.slots.answer_all(Instant::now());
             }
-        }
-    }
-
-    fn on_running_games(&mut self, games: Vec<GameStart>) {
-        // Of a game that is over nothing needs to be known.
-        self.setbacks
-            .retain(|id, _| self.games.contains(id) || games.iter().any(|start| start.id == *id));
-        for start in games {
-            self.on_game_start(start);
-        }
-    }
-
-    /// Asks for the running games by then at the latest.
-    fn ask_by(&mut self, at: Instant) {
-        self.ask_at = Some(self.ask_at.map_or(at, |known| known.min(at)));
-    }
-
-    fn on_accept_failed(&mut self, challenge: &Challenge, error: &ApiError, may_have_worked: bool) {
-        warn!(challenge = %challenge.id, %error, may_have_worked, "could not accept");
-        let now = Instant::now();
-        match (error, error.limit(), &challenge.challenger) {
-            // The server's quota for games between bots: ours, or the opponent's.
-            (ApiError::RateLimited { .. }, Some(limit), Some(user)) if user.is_bot => {
-                self.quotas.block_bots(limit.wait, now);
-            }
-            (ApiError::Refused { .. }, Some(limit), Some(user)) => {
-                self.quotas.block_opponent(&user.id, limit.wait, now);
-            }
-            _ => {
-                if let Retry::After(wait) = error.retry() {
-                    self.quotas.pause_accepting(wait, now);
-                }
-            }
-        }
-        if may_have_worked {
-            self.slots.answer(&challenge.id, now);
-            self.ask_by(now);
-        } else {
-            self.slots.release(&challenge.id);
-        }
-    }
-
-    /// News of running games come often.
-    fn on_game_start(&mut self, start: GameStart) {
-        if self.is_known(&start.id) {
-            return;
-        }
-        if start.variant != VARIANT || start.is_bot_playable == Some(false) {
-            warn!(game_id = %start.id, variant = start.variant, "cannot play this game, leaving it alone");
-            return;
-        }
-        info!(game_id = %start.id, opponent = start.opponent, "game found");
-        self.take_up(start.id);
-    }
-
-    /// Gives a game its task, unless it has or had one, or all are being left.
-    fn take_up(&mut self, id: GameId) {
-        if !self.is_known(&id) && !self.is_leaving() {
-            self.start_game(id);
-        }
-    }
-
-    /// Whether a game has its task, or is known to be over.
-    fn is_known(&self, id: &GameId) -> bool {
-        self.games.contains(id) || self.ended.contains(id)
-    }
-
-    fn start_game(&mut self, id: GameId) {
-        self.slots.start(&id);
-        let engine = self.engines.take();
-        self.engines_out.insert(id.clone(), Arc::clone(&engine));
-        let session = Session::new(id.clone(), self.options.game.clone());
-        let (snapshots, watcher) = watch::channel(session.snapshot());
-        self.live.send_modify(|live| {
-            live.insert(id.clone(), watcher);
-        });
-        let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
-        let quit = self.quit.clone();
-        let span = info_span!("game", platform = "lichess", game_id = %id);
-        let game = play(client, account, session, engine, snapshots, quit);
-        self.games.spawn(id, game.instrument(span));
-    }
-
-    fn on_game_end(&mut self, id: GameId, end: Result<Result<Ending, EngineFailedError>, Crash>) {
-        self.slots.finish(&id);
-        self.live.send_modify(|live| {
-            live.remove(&id);
-        });
-        let engine = self.engines_out.remove(&id);
-        match end {
-            Ok(Ok(ending)) => {
-                if let Some(engine) = engine {
-                    self.engines.give_back(engine);
-                }
-                self.count(&id, &ending);
-            }
-            Err(Crash::Aborted) => self.summary.unknown += 1,
-            // The engine may be dead or amid a search: it goes with the task.
-            Ok(Err(error)) => self.on_crash(id, &error.to_string()),
-            Err(Crash::Panicked(message)) => self.on_crash(id, &message),
-        }
-    }
-
-    fn on_crash(&mut self, id: GameId, message: &str) {
-        error!(game_id = %id, message, "a game's task failed");
-        if self.is_worth_a_try(&id) && !self.is_leaving() {
-            self.start_game(id);
-        } else {
-            self.remember(id);
-            self.summary.unknown += 1;
-        }
-    }
-
-    /// A game was lost sight of. If the server says that it runs, it is taken up again.
-    fn on_lost(&mut self, id: GameId) {
-        if self.is_worth_a_try(&id) {
-            self.ask_by(Instant::now());
-        } else {
-            error!(game_id = %id, "lost sight of this game too often, leaving it alone");
-            self.remember(id);
-        }
-    }
-
-    /// Counts a setback of a game, and tells whether to go on with it.
-    fn is_worth_a_try(&mut self, id: &GameId) -> bool {
-        let setbacks = self.setbacks.entry(id.clone()).or_default();
-        *setbacks += 1;
-        *setbacks < MAX_SETBACKS
-    }
-
-    fn count(&mut self, id: &GameId, ending: &Ending) {
-        let Ending { reason, result, plies, .. } = ending;
-        info!(game_id = %id, %result, %reason, plies, "game over");
-        *match result {
-            GameResult::Won => &mut self.summary.won,
-            GameResult::Lost => &mut self.summary.lost,
-            GameResult::Drawn => &mut self.summary.drawn,
-            GameResult::Aborted => &mut self.summary.aborted,
-            GameResult::Unknown => &mut self.summary.unknown,
-        } += 1;
-        if matches!(reason, EndReason::Lost(_)) {
-            self.on_lost(id.clone());
-        } else {
-            self.remember(id.clone());
-        }
-    }
-
-    /// A game is over, or given up.
-    fn remember(&mut self, id: GameId) {
-        self.setbacks.remove(&id);
-        if self.ended.len() >= MAX_REMEMBERED {
-            self.ended.pop_front();
-        }
-        self.ended.push_back(id);
-    }
-
-    fn expire(&mut self) {
-        let expired = self.slots.expire(Instant::now());
-        for id in expired.reservations {
-            info!(challenge = %id, "perhaps accepted, but no game started");
-            self.ask_by(Instant::now());
-        }
-        for challenge in expired.challenges {
-            if challenge.clock.is_none() {
-                // Without a clock it would lie about for weeks.
-                self.decline(challenge.id, DeclineReason::Later);
-            } else {
-                info!(challenge = %challenge.id, "waited too long, dropped");
-            }
-        }
-    }
-
-    fn ask_if_due(&mut self) {
-        if self.ask_at.is_some_and(|at| at <= Instant::now()) {
-            self.ask_at = None;
-            self.requests.ask_for_games();
         }
     }
 
@@ -627,26 +388,6 @@ impl Supervisor {
             "{message}"
         );
     }
-}
-
-/// Plays one game: its adapter and its driver side by side in one task, so that neither waits for
-/// another thread to wake.
-async fn play(
-    client: Arc<Client>,
-    account: String,
-    session: Session,
-    engine: Arc<Engine>,
-    snapshots: watch::Sender<Snapshot>,
-    quit: CancellationToken,
-) -> Result<Ending, EngineFailedError> {
-    let id = session.id().clone();
-    let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
-    let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
-    let link = game::driver::Link { events, commands: command_sender };
-    let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let driver = pin!(game::driver::run(session, engine, link, snapshots, quit));
-    let (ending, ()) = tokio::join!(driver, adapter);
-    ending
 }
 
 fn service_error(end: Result<Result<(), StartError>, JoinError>) -> DaemonError {

@@ -4,6 +4,12 @@
 //! warm by the open streams and shared without queueing, so that a move waits neither for a
 //! handshake nor for another request. Nothing is ever sent twice here: whether to try again is the
 //! caller's decision.
+//!
+//! This file has the client itself; the endpoints are in files of their own.
+
+mod challenges;
+mod games;
+mod lookups;
 
 use std::{
     fmt,
@@ -18,18 +24,11 @@ use reqwest::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
-use crate::{
-    game::{GameId, Room},
-    platform::{
-        DeclineReason,
-        lichess::{
-            error::{ApiError, RateLimit, causes},
-            model::{self, AccountBody, ErrorBody, PlayingBody, TokenBody},
-            refusals::Patience,
-            stream::LineStream,
-        },
-    },
-    rules::Move,
+use crate::platform::lichess::{
+    error::{ApiError, RateLimit, causes},
+    model::{self, ErrorBody},
+    refusals::Patience,
+    stream::LineStream,
 };
 
 /// An answer longer than this is not read: 50 running games are a twentieth of it.
@@ -146,139 +145,13 @@ impl Client {
         }
     }
 
-    /// GET `/api/account`. At most 30 calls in 5 minutes.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`], as in all methods here.
-    pub async fn account(&self) -> Result<AccountBody, ApiError> {
-        self.get("/api/account").await
-    }
-
-    /// POST `/api/token/test` for our own token; `None` if the server does not know it.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn test_token(&self) -> Result<Option<TokenBody>, ApiError> {
-        let token = self.token.expose_secret();
-        let request = self.request(Method::POST, "/api/token/test");
-        let request = request.header("content-type", "text/plain").body(token.to_owned());
-        let request = request.timeout(self.options.request_timeout);
-        let body = self.body(request).await?;
-        let mut tokens: std::collections::HashMap<String, Option<TokenBody>> = parse(&body)?;
-        Ok(tokens.remove(token).flatten())
-    }
-
-    /// GET `/api/account/playing`: the games in progress, most urgent first.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn playing(&self) -> Result<PlayingBody, ApiError> {
-        self.get("/api/account/playing?nb=50").await
-    }
-
     /// Opens the account's event stream, which closes any other one of this account.
     ///
     /// # Errors
     ///
-    /// [`ApiError`].
+    /// [`ApiError`], as in all methods that send something.
     pub async fn open_event_stream(&self) -> Result<LineStream, ApiError> {
         self.stream("/api/stream/event").await
-    }
-
-    /// Opens the stream of a game.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn open_game_stream(&self, game: &GameId) -> Result<LineStream, ApiError> {
-        self.stream(&format!("/api/bot/game/stream/{game}")).await
-    }
-
-    /// Plays a move.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`]; see there which ones leave open whether the move was played.
-    pub async fn play(&self, game: &GameId, mv: Move, offer_draw: bool) -> Result<(), ApiError> {
-        let offer = if offer_draw { "?offeringDraw=true" } else { "" };
-        let path = format!("/api/bot/game/{game}/move/{mv}{offer}");
-        let request = self.request(Method::POST, &path).timeout(self.options.move_timeout);
-        self.body(request).await.map(drop)
-    }
-
-    /// Resigns; aborts where that is still possible.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn resign(&self, game: &GameId) -> Result<(), ApiError> {
-        self.post(&format!("/api/bot/game/{game}/resign")).await
-    }
-
-    /// Aborts a game of fewer than two plies.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn abort(&self, game: &GameId) -> Result<(), ApiError> {
-        self.post(&format!("/api/bot/game/{game}/abort")).await
-    }
-
-    /// Accepts a draw offer, or offers one. Succeeds even when nothing came of it.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn accept_draw(&self, game: &GameId) -> Result<(), ApiError> {
-        self.post(&format!("/api/bot/game/{game}/draw/yes")).await
-    }
-
-    /// Claims the win against an absent opponent. Success does not prove a win.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn claim_victory(&self, game: &GameId) -> Result<(), ApiError> {
-        self.post(&format!("/api/bot/game/{game}/claim-victory")).await
-    }
-
-    /// Writes to the chat of a game. Success does not prove that anybody reads it.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn chat(&self, game: &GameId, room: Room, text: &str) -> Result<(), ApiError> {
-        let room = match room {
-            Room::Player => "player",
-            Room::Spectator => "spectator",
-        };
-        let request = self.request(Method::POST, &format!("/api/bot/game/{game}/chat"));
-        let request = request.form(&[("room", room), ("text", text)]);
-        self.body(request.timeout(self.options.request_timeout)).await.map(drop)
-    }
-
-    /// Accepts a challenge.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`]; with a limit `bot.vsBot.day` when a quota of games between bots is used up:
-    /// ours (429) or the opponent's (400).
-    pub async fn accept(&self, challenge: &GameId) -> Result<(), ApiError> {
-        self.post(&format!("/api/challenge/{challenge}/accept")).await
-    }
-
-    /// Declines a challenge.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError`].
-    pub async fn decline(&self, challenge: &GameId, why: DeclineReason) -> Result<(), ApiError> {
-        let path = format!("/api/challenge/{challenge}/decline");
-        let request = self.request(Method::POST, &path).form(&[("reason", why.key())]);
-        self.body(request.timeout(self.options.request_timeout)).await.map(drop)
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {

@@ -1,0 +1,1 @@
+//! In which order waiting challenges are taken. Pure.

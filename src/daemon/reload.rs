@@ -1,0 +1,1 @@
+//! What changes in a running bot when its settings are read again.

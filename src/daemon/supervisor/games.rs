@@ -1,0 +1,189 @@
+//! Games: each gets an engine and a task, is taken up again when that fails, and is counted.
+
+use std::{pin::pin, sync::Arc, time::Instant};
+
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, error, info, info_span, warn};
+
+use crate::{
+    daemon::{policy::VARIANT, supervisor::Supervisor, tasks::Crash},
+    game::{
+        self, EndReason, Ending, GameId, GameResult, Session, Snapshot, driver::EngineFailedError,
+    },
+    platform::{
+        GameStart,
+        lichess::{Client, adapter},
+    },
+    search::Engine,
+};
+
+/// Lines of one game that wait for its session; the adapter keeps more.
+const GAME_EVENTS_CAPACITY: usize = 64;
+/// Commands of one game that wait for its adapter, which takes them at once.
+const GAME_COMMANDS_CAPACITY: usize = 16;
+/// How often a game's task may fail, or lose sight of its game, before it is given up.
+const MAX_SETBACKS: u32 = 3;
+/// How many ended games are remembered, against late news of them.
+const MAX_REMEMBERED: usize = 64;
+
+impl Supervisor {
+    pub(super) fn on_running_games(&mut self, games: Vec<GameStart>) {
+        // Of a game that is over nothing needs to be known.
+        self.setbacks
+            .retain(|id, _| self.games.contains(id) || games.iter().any(|start| start.id == *id));
+        for start in games {
+            self.on_game_start(start);
+        }
+    }
+
+    /// Asks for the running games by then at the latest.
+    pub(super) fn ask_by(&mut self, at: Instant) {
+        self.ask_at = Some(self.ask_at.map_or(at, |known| known.min(at)));
+    }
+
+    pub(super) fn ask_if_due(&mut self) {
+        if self.ask_at.is_some_and(|at| at <= Instant::now()) {
+            self.ask_at = None;
+            self.requests.ask_for_games();
+        }
+    }
+
+    /// News of running games come often.
+    pub(super) fn on_game_start(&mut self, start: GameStart) {
+        if self.is_known(&start.id) {
+            return;
+        }
+        if start.variant != VARIANT || start.is_bot_playable == Some(false) {
+            warn!(game_id = %start.id, variant = start.variant, "cannot play this game, leaving it alone");
+            return;
+        }
+        info!(game_id = %start.id, opponent = start.opponent, "game found");
+        self.take_up(start.id);
+    }
+
+    /// Gives a game its task, unless it has or had one, or all are being left.
+    pub(super) fn take_up(&mut self, id: GameId) {
+        if !self.is_known(&id) && !self.is_leaving() {
+            self.start_game(id);
+        }
+    }
+
+    /// Whether a game has its task, or is known to be over.
+    fn is_known(&self, id: &GameId) -> bool {
+        self.games.contains(id) || self.ended.contains(id)
+    }
+
+    fn start_game(&mut self, id: GameId) {
+        self.slots.start(&id);
+        let engine = self.engines.take();
+        self.engines_out.insert(id.clone(), Arc::clone(&engine));
+        let session = Session::new(id.clone(), self.options.game.clone());
+        let (snapshots, watcher) = watch::channel(session.snapshot());
+        self.live.send_modify(|live| {
+            live.insert(id.clone(), watcher);
+        });
+        let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
+        let quit = self.quit.clone();
+        let span = info_span!("game", platform = "lichess", game_id = %id);
+        let game = play(client, account, session, engine, snapshots, quit);
+        self.games.spawn(id, game.instrument(span));
+    }
+
+    pub(super) fn on_game_end(
+        &mut self,
+        id: GameId,
+        end: Result<Result<Ending, EngineFailedError>, Crash>,
+    ) {
+        self.slots.finish(&id);
+        self.live.send_modify(|live| {
+            live.remove(&id);
+        });
+        let engine = self.engines_out.remove(&id);
+        match end {
+            Ok(Ok(ending)) => {
+                if let Some(engine) = engine {
+                    self.engines.give_back(engine);
+                }
+                self.count(&id, &ending);
+            }
+            Err(Crash::Aborted) => self.summary.unknown += 1,
+            // The engine may be dead or amid a search: it goes with the task.
+            Ok(Err(error)) => self.on_crash(id, &error.to_string()),
+            Err(Crash::Panicked(message)) => self.on_crash(id, &message),
+        }
+    }
+
+    fn on_crash(&mut self, id: GameId, message: &str) {
+        error!(game_id = %id, message, "a game's task failed");
+        if self.is_worth_a_try(&id) && !self.is_leaving() {
+            self.start_game(id);
+        } else {
+            self.remember(id);
+            self.summary.unknown += 1;
+        }
+    }
+
+    /// A game was lost sight of. If the server says that it runs, it is taken up again.
+    fn on_lost(&mut self, id: GameId) {
+        if self.is_worth_a_try(&id) {
+            self.ask_by(Instant::now());
+        } else {
+            error!(game_id = %id, "lost sight of this game too often, leaving it alone");
+            self.remember(id);
+        }
+    }
+
+    /// Counts a setback of a game, and tells whether to go on with it.
+    fn is_worth_a_try(&mut self, id: &GameId) -> bool {
+        let setbacks = self.setbacks.entry(id.clone()).or_default();
+        *setbacks += 1;
+        *setbacks < MAX_SETBACKS
+    }
+
+    fn count(&mut self, id: &GameId, ending: &Ending) {
+        let Ending { reason, result, plies, .. } = ending;
+        info!(game_id = %id, %result, %reason, plies, "game over");
+        *match result {
+            GameResult::Won => &mut self.summary.won,
+            GameResult::Lost => &mut self.summary.lost,
+            GameResult::Drawn => &mut self.summary.drawn,
+            GameResult::Aborted => &mut self.summary.aborted,
+            GameResult::Unknown => &mut self.summary.unknown,
+        } += 1;
+        if matches!(reason, EndReason::Lost(_)) {
+            self.on_lost(id.clone());
+        } else {
+            self.remember(id.clone());
+        }
+    }
+
+    /// A game is over, or given up.
+    fn remember(&mut self, id: GameId) {
+        self.setbacks.remove(&id);
+        if self.ended.len() >= MAX_REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(id);
+    }
+}
+
+/// Plays one game: its adapter and its driver side by side in one task, so that neither waits for
+/// another thread to wake.
+async fn play(
+    client: Arc<Client>,
+    account: String,
+    session: Session,
+    engine: Arc<Engine>,
+    snapshots: watch::Sender<Snapshot>,
+    quit: CancellationToken,
+) -> Result<Ending, EngineFailedError> {
+    let id = session.id().clone();
+    let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
+    let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
+    let link = game::driver::Link { events, commands: command_sender };
+    let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
+    let driver = pin!(game::driver::run(session, engine, link, snapshots, quit));
+    let (ending, ()) = tokio::join!(driver, adapter);
+    ending
+}

@@ -1,0 +1,45 @@
+//! What is asked for: the token, our account, the games in progress.
+
+use reqwest::Method;
+use secrecy::ExposeSecret as _;
+
+use crate::platform::lichess::{
+    client::{Client, parse},
+    error::ApiError,
+    model::{AccountBody, PlayingBody, TokenBody},
+};
+
+impl Client {
+    /// GET `/api/account`. At most 30 calls in 5 minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn account(&self) -> Result<AccountBody, ApiError> {
+        self.get("/api/account").await
+    }
+
+    /// POST `/api/token/test` for our own token; `None` if the server does not know it.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn test_token(&self) -> Result<Option<TokenBody>, ApiError> {
+        let token = self.token.expose_secret();
+        let request = self.request(Method::POST, "/api/token/test");
+        let request = request.header("content-type", "text/plain").body(token.to_owned());
+        let request = request.timeout(self.options.request_timeout);
+        let body = self.body(request).await?;
+        let mut tokens: std::collections::HashMap<String, Option<TokenBody>> = parse(&body)?;
+        Ok(tokens.remove(token).flatten())
+    }
+
+    /// GET `/api/account/playing`: the games in progress, most urgent first.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn playing(&self) -> Result<PlayingBody, ApiError> {
+        self.get("/api/account/playing?nb=50").await
+    }
+}

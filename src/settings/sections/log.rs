@@ -1,0 +1,48 @@
+//! `[log]`: what is logged, and how.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::settings::{
+    LogFormat, LogOptions,
+    schema::{Key, Kind, key, number},
+};
+
+const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+
+pub(super) const KEYS: &[Key] = &[
+    key("log.level", Kind::Word(LEVELS)),
+    key("log.filter", Kind::Filter),
+    key("log.format", Kind::Word(&["human", "json"])),
+    key("log.summary_interval_s", number(1, 86_400)),
+];
+
+#[derive(Deserialize)]
+pub(super) struct RawLog {
+    level: String,
+    filter: String,
+    format: LogFormat,
+    summary_interval_s: u64,
+}
+
+impl RawLog {
+    pub(super) fn options(&self) -> LogOptions {
+        let Self { level, filter, format, .. } = self;
+        let others = match level.as_str() {
+            "off" | "error" => level.as_str(),
+            // The libraries below have much to say that no operator asked for.
+            _ => "warn",
+        };
+        let mut directives = format!("{others},meitner={level}");
+        for directive in filter.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            directives.push(',');
+            directives.push_str(directive);
+        }
+        LogOptions { directives, format: *format }
+    }
+
+    pub(super) fn summary_interval(&self) -> Duration {
+        Duration::from_secs(self.summary_interval_s)
+    }
+}

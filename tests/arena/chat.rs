@@ -1,0 +1,1 @@
+//! What the bot writes and answers, and when it is silent.

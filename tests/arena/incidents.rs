@@ -1,0 +1,1 @@
+//! What has cost other bots games, one test each: the bot comes through it.

@@ -1,0 +1,1 @@
+//! Games over a slow line: no flag falls.

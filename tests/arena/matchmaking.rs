@@ -1,0 +1,1 @@
+//! The bot challenges others, within its limits.

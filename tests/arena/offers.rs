@@ -1,0 +1,1 @@
+//! Draws, takebacks and claims while the bot thinks.

@@ -1,0 +1,1 @@
+//! Which challenges are accepted, and with which reason the others are declined.

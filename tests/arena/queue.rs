@@ -1,0 +1,1 @@
+//! Challenges that wait, and slots that are kept for people.

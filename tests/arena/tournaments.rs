@@ -1,0 +1,1 @@
+//! The bot joins a tournament, plays in it, and leaves it.
