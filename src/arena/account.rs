@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::arena::{house::House, stream::LineQueue};
+use crate::arena::{house::House, line::Line, stream::LineQueue};
 
 /// In which time the openings of the event stream are counted.
 const OPENINGS_WINDOW: Duration = Duration::from_mins(10);
@@ -156,7 +156,7 @@ impl Account {
     /// Sends an event to the account's stream, if one is open.
     pub(super) fn send(&self, event: &Value) {
         if let Some(stream) = &self.event_stream {
-            stream.push(event);
+            stream.push(Line::new(event));
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     arbiter::TimeControl,
     arena::{
         house::Acceptance,
+        line::Line,
         state::{Refused, State},
         stream::LineQueue,
     },
@@ -45,6 +46,9 @@ const DECLINE_REASONS: [&str; 11] = [
     "noBot",
     "onlyBot",
 ];
+
+/// So many declined challenges are remembered.
+const MOST_DECLINES: usize = 10_000;
 
 /// Which color the challenger wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,7 +167,7 @@ pub(super) struct Challenge {
     rules: Vec<String>,
     rematch_of: Option<String>,
     pub(super) status: ChallengeStatus,
-    decline_reason: &'static str,
+    pub(super) decline_reason: &'static str,
     created: Instant,
     /// The answer that keeps the challenge alive, and learns of its end.
     kept_alive_by: Option<Arc<LineQueue>>,
@@ -178,7 +182,7 @@ impl Challenge {
     fn finish(&mut self, status: ChallengeStatus) {
         self.status = status;
         if let Some(stream) = self.kept_alive_by.take() {
-            stream.push(&json!({ "done": status.name() }));
+            stream.push(Line::new(&json!({ "done": status.name() })));
             stream.close();
         }
     }
@@ -252,7 +256,7 @@ impl State {
     pub(super) fn keep_alive(&mut self, id: &str) -> Option<Arc<LineQueue>> {
         let mut first = self.challenge_json(self.challenges.get(id)?);
         first["direction"] = json!("out");
-        let queue = LineQueue::new(&[first], self.options.stream_buffer);
+        let queue = LineQueue::new(vec![Line::new(&first)], self.options.stream_buffer);
         self.challenges.get_mut(id)?.kept_alive_by = Some(Arc::clone(&queue));
         Some(queue)
     }
@@ -320,6 +324,16 @@ impl State {
         challenge.finish(ChallengeStatus::Declined);
         self.announce(id, "challengeDeclined");
         Ok(())
+    }
+
+    /// Keeps the reason for which a client declined a challenge.
+    pub(super) fn note_decline(&mut self, id: &str) {
+        if let Some(challenge) = self.challenges.get(id) {
+            if self.declines.len() >= MOST_DECLINES {
+                self.declines.pop_front();
+            }
+            self.declines.push_back((id.to_owned(), challenge.decline_reason.to_owned()));
+        }
     }
 
     /// Withdraws an own challenge, declines one for us, or aborts the game of this id.

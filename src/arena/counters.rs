@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct Counters {
     /// All requests, those struck by a fault included.
     pub requests: u64,
+    /// Connections that were served.
+    pub connections: u64,
     /// Requests for a path that does not exist.
     pub unknown_paths: u64,
     /// Requests without a valid token, or with one that lacks the scope.
@@ -26,6 +28,12 @@ pub struct Counters {
     pub aborted: u64,
     /// Games given up.
     pub resigned: u64,
+    /// Claims of a win or a draw that were not refused, even if they came to nothing.
+    pub claims: u64,
+    /// Takebacks that were carried out, whoever proposed them.
+    pub takebacks: u64,
+    /// Chat lines that were taken.
+    pub chat_lines: u64,
     /// Challenges accepted.
     pub accepted: u64,
     /// Challenges declined.

@@ -1,9 +1,17 @@
 //! Faults on demand: at random by rate, or scripted to strike once.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use serde::Deserialize;
 use tokio::sync::watch;
+
+use crate::arena::line::LineKind;
+
+/// So many strikes are remembered.
+const MOST_STRUCK: usize = 10_000;
 
 /// The kinds of endpoint that a fault can be aimed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -59,8 +67,22 @@ pub enum Fault {
         /// The status, such as 502 or 504.
         status: u16,
     },
+    /// A legal move is refused with 400 and not carried out.
+    RefuseMove,
+    /// An HTML page with this status, even with 200: nothing is carried out.
+    Html {
+        /// The status.
+        status: u16,
+    },
+    /// The command is carried out, but an HTML page with this status says otherwise.
+    ErrorAfter {
+        /// The status, such as 504.
+        status: u16,
+    },
     /// The command is carried out, then the connection is closed without an answer.
     LostAnswer,
+    /// The command is carried out, then the connection is reset (RST) without an answer.
+    ResetAnswer,
     /// The command is carried out, but the answer never comes.
     HungAnswer,
     /// Nothing is carried out and no answer comes.
@@ -70,12 +92,38 @@ pub enum Fault {
         /// By so many milliseconds.
         ms: u64,
     },
+    /// The request comes late: what it asks for is done so much later.
+    DelayRequest {
+        /// By so many milliseconds.
+        ms: u64,
+    },
+    /// The connection is reset (RST): of a request before it is carried out, of a stream in the
+    /// middle of a line.
+    Reset,
     /// The stream breaks off in the middle of a line, without a proper end.
     Cut,
     /// The stream ends properly although more was to come.
     End,
     /// The connection stays open and falls silent, keep-alives included.
     Stall,
+    /// Keep-alives go on, but no line comes any more, nor an end.
+    Deaf,
+    /// An error object with this text comes as a line of its own; the stream goes on.
+    ErrorLine {
+        /// The text.
+        text: String,
+    },
+    /// The line, and those behind it, come late. Keep-alives go on.
+    DelayLine {
+        /// By so many milliseconds.
+        ms: u64,
+    },
+    /// The line never comes. Strikes no `gameFull`.
+    DropLine,
+    /// The `gameState` has a legal list of moves that contradicts those before it.
+    Rewrite,
+    /// A stale `gameState` stands before the `gameState`: the list lacks its last two moves.
+    Shrink,
     /// The line comes in tiny pieces.
     Split,
     /// The line comes twice.
@@ -100,11 +148,14 @@ pub struct FaultRule {
     pub rate: f64,
 }
 
-/// When a fault applies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+/// What a fault is asked for.
+#[derive(Clone, Copy)]
+enum Occasion {
     Request,
-    Stream,
+    /// A line is about to be sent.
+    Line(LineKind),
+    /// A stream is open, and the fault was scripted just now.
+    IdleStream,
 }
 
 /// A fault that strikes once.
@@ -128,34 +179,71 @@ pub struct FaultPlan {
 struct Plan {
     rules: Vec<FaultRule>,
     script: Vec<Scripted>,
-    struck: Vec<(Endpoint, Fault)>,
+    struck: VecDeque<(Endpoint, Fault)>,
     rng: fastrand::Rng,
 }
 
 impl Fault {
-    fn stage(&self) -> Stage {
+    /// Whether the fault belongs to requests, even if it strikes none just now.
+    fn concerns_requests(&self) -> bool {
         match self {
             Self::TooManyRequests { .. }
             | Self::OpponentLimit { .. }
             | Self::ServerError { .. }
+            | Self::RefuseMove
+            | Self::Html { .. }
+            | Self::ErrorAfter { .. }
             | Self::LostAnswer
+            | Self::ResetAnswer
             | Self::HungAnswer
             | Self::HungRequest
-            | Self::Delay { .. } => Stage::Request,
+            | Self::Delay { .. }
+            | Self::DelayRequest { .. }
+            | Self::Reset => true,
             Self::Cut
             | Self::End
             | Self::Stall
+            | Self::Deaf
+            | Self::ErrorLine { .. }
+            | Self::DelayLine { .. }
+            | Self::DropLine
+            | Self::Rewrite
+            | Self::Shrink
             | Self::Split
             | Self::Duplicate
             | Self::Merge
             | Self::UnknownFields
-            | Self::Garbage => Stage::Stream,
+            | Self::Garbage => false,
         }
     }
 
-    /// Whether the fault concerns the connection and so needs no line to strike at.
-    fn strikes_idle_stream(&self) -> bool {
-        matches!(self, Self::Cut | Self::End | Self::Stall)
+    /// Whether the fault belongs to streams.
+    fn concerns_streams(&self) -> bool {
+        !self.concerns_requests() || *self == Self::Reset
+    }
+
+    /// Whether the fault can strike here.
+    fn fits(&self, occasion: Occasion) -> bool {
+        match occasion {
+            Occasion::Request => self.concerns_requests(),
+            Occasion::Line(kind) => match self {
+                Self::DropLine => !matches!(kind, LineKind::Full { .. }),
+                Self::Rewrite | Self::Shrink => {
+                    matches!(kind, LineKind::State { plies: 2.., is_running: true })
+                }
+                _ => self.concerns_streams(),
+            },
+            // These concern the connection and so need no line to strike at.
+            Occasion::IdleStream => matches!(
+                self,
+                Self::Cut
+                    | Self::End
+                    | Self::Stall
+                    | Self::Reset
+                    | Self::Deaf
+                    | Self::ErrorLine { .. }
+            ),
+        }
     }
 }
 
@@ -170,14 +258,15 @@ impl FaultPlan {
         let plan = Plan {
             rules,
             script: Vec::new(),
-            struck: Vec::new(),
+            struck: VecDeque::new(),
             rng: fastrand::Rng::with_seed(seed),
         };
         Self { plan: Mutex::new(plan), scripted: watch::Sender::new(0) }
     }
 
     /// Lets a fault strike once: at the next request, or, for those of streams, at the next line.
-    /// A cut, an end and a stall strike an open stream at once.
+    /// What concerns the whole stream strikes an open one at once: a cut, an end, a stall, a reset,
+    /// deafness and an error line. A fault that fits the next line badly waits for one that it fits.
     pub fn inject(&self, endpoint: Endpoint, fault: Fault) {
         self.inject_after(endpoint, fault, 0);
     }
@@ -200,19 +289,19 @@ impl FaultPlan {
         plan.script.clear();
     }
 
-    /// What has struck so far, in order.
+    /// What has struck so far, in order; of very many the latest.
     pub fn struck(&self) -> Vec<(Endpoint, Fault)> {
-        self.lock().struck.clone()
+        self.lock().struck.iter().cloned().collect()
     }
 
     /// The fault of a request to this endpoint.
     pub(super) fn of_request(&self, endpoint: Endpoint) -> Option<Fault> {
-        self.lock().draw(endpoint, Stage::Request)
+        self.lock().draw(endpoint, Occasion::Request)
     }
 
     /// The fault of a line on a stream of this endpoint.
-    pub(super) fn of_line(&self, endpoint: Endpoint) -> Option<Fault> {
-        self.lock().draw(endpoint, Stage::Stream)
+    pub(super) fn of_line(&self, endpoint: Endpoint, kind: LineKind) -> Option<Fault> {
+        self.lock().draw(endpoint, Occasion::Line(kind))
     }
 
     /// The fault that strikes a stream of this endpoint while it is idle.
@@ -221,11 +310,11 @@ impl FaultPlan {
         let strikes = |scripted: &Scripted| {
             scripted.endpoint.covers(endpoint)
                 && scripted.skip == 0
-                && scripted.fault.strikes_idle_stream()
+                && scripted.fault.fits(Occasion::IdleStream)
         };
         let at = plan.script.iter().position(strikes)?;
         let fault = plan.script.remove(at).fault;
-        plan.struck.push((endpoint, fault.clone()));
+        plan.note(endpoint, &fault);
         Some(fault)
     }
 
@@ -240,32 +329,46 @@ impl FaultPlan {
 
 impl Plan {
     /// The script goes before chance; of the script, what was written first.
-    fn draw(&mut self, endpoint: Endpoint, stage: Stage) -> Option<Fault> {
-        let fault = self.draw_scripted(endpoint, stage).or_else(|| self.roll(endpoint, stage))?;
-        self.struck.push((endpoint, fault.clone()));
+    fn draw(&mut self, endpoint: Endpoint, occasion: Occasion) -> Option<Fault> {
+        let scripted = self.draw_scripted(endpoint, occasion);
+        let fault = scripted.or_else(|| self.roll(endpoint, occasion))?;
+        self.note(endpoint, &fault);
         Some(fault)
     }
 
-    fn draw_scripted(&mut self, endpoint: Endpoint, stage: Stage) -> Option<Fault> {
+    fn draw_scripted(&mut self, endpoint: Endpoint, occasion: Occasion) -> Option<Fault> {
         let mut due = None;
         for (at, scripted) in self.script.iter_mut().enumerate() {
-            if scripted.endpoint.covers(endpoint) && scripted.fault.stage() == stage {
-                match scripted.skip.checked_sub(1) {
-                    Some(left) => scripted.skip = left,
-                    None => due = due.or(Some(at)),
-                }
+            let is_of_this_kind = match occasion {
+                Occasion::Request => scripted.fault.concerns_requests(),
+                Occasion::Line(_) | Occasion::IdleStream => scripted.fault.concerns_streams(),
+            };
+            if !scripted.endpoint.covers(endpoint) || !is_of_this_kind {
+                continue;
+            }
+            match scripted.skip.checked_sub(1) {
+                Some(left) => scripted.skip = left,
+                None if scripted.fault.fits(occasion) => due = due.or(Some(at)),
+                None => {}
             }
         }
         due.map(|at| self.script.remove(at).fault)
     }
 
-    fn roll(&mut self, endpoint: Endpoint, stage: Stage) -> Option<Fault> {
+    fn roll(&mut self, endpoint: Endpoint, occasion: Occasion) -> Option<Fault> {
         let Self { rules, rng, .. } = self;
         rules
             .iter()
-            .filter(|rule| rule.endpoint.covers(endpoint) && rule.fault.stage() == stage)
+            .filter(|rule| rule.endpoint.covers(endpoint) && rule.fault.fits(occasion))
             .find(|rule| rng.f64() < rule.rate)
             .map(|rule| rule.fault.clone())
+    }
+
+    fn note(&mut self, endpoint: Endpoint, fault: &Fault) {
+        if self.struck.len() >= MOST_STRUCK {
+            self.struck.pop_front();
+        }
+        self.struck.push_back((endpoint, fault.clone()));
     }
 }
 
@@ -288,7 +391,8 @@ mod tests {
     fn a_scripted_fault_lets_others_pass_first() {
         let plan = FaultPlan::new(Vec::new(), 1);
         plan.inject_after(Endpoint::Any, Fault::Duplicate, 2);
-        let lines: Vec<_> = (0..4).map(|_| plan.of_line(Endpoint::GameStream).is_some()).collect();
+        let lines: Vec<_> =
+            (0..4).map(|_| plan.of_line(Endpoint::GameStream, LineKind::Other).is_some()).collect();
         assert_eq!(lines, [false, false, true, false]);
     }
 
@@ -300,6 +404,31 @@ mod tests {
         assert_eq!(plan.of_idle_stream(Endpoint::GameStream), None);
         assert_eq!(plan.of_idle_stream(Endpoint::EventStream), Some(Fault::Stall));
         assert_eq!(plan.of_idle_stream(Endpoint::EventStream), None);
+    }
+
+    #[test]
+    fn a_fault_waits_for_a_line_that_it_fits() {
+        let plan = FaultPlan::new(Vec::new(), 1);
+        plan.inject(Endpoint::GameStream, Fault::Rewrite);
+        plan.inject_after(Endpoint::GameStream, Fault::DropLine, 1);
+        let draw = |kind| plan.of_line(Endpoint::GameStream, kind);
+        assert_eq!(draw(LineKind::Full { plies: 8 }), None);
+        assert_eq!(draw(LineKind::Full { plies: 8 }), None);
+        assert_eq!(draw(LineKind::Other), Some(Fault::DropLine));
+        assert_eq!(draw(LineKind::State { plies: 1, is_running: true }), None);
+        assert_eq!(draw(LineKind::State { plies: 8, is_running: false }), None);
+        assert_eq!(draw(LineKind::State { plies: 2, is_running: true }), Some(Fault::Rewrite));
+    }
+
+    #[test]
+    fn a_reset_strikes_requests_and_streams() {
+        let plan = FaultPlan::new(Vec::new(), 1);
+        plan.inject(Endpoint::Any, Fault::Reset);
+        plan.inject(Endpoint::Any, Fault::Reset);
+        plan.inject(Endpoint::Any, Fault::Reset);
+        assert_eq!(plan.of_request(Endpoint::Move), Some(Fault::Reset));
+        assert_eq!(plan.of_line(Endpoint::GameStream, LineKind::Other), Some(Fault::Reset));
+        assert_eq!(plan.of_idle_stream(Endpoint::EventStream), Some(Fault::Reset));
     }
 
     #[test]

@@ -22,6 +22,16 @@ impl Form {
         Some(value)
     }
 
+    /// All fields, empty ones too.
+    pub(super) fn fields(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// All fields, empty ones too.
+    pub(super) fn into_fields(self) -> Vec<(String, String)> {
+        self.0
+    }
+
     /// Whether a flag is set.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| matches!(value, "true" | "1" | "yes" | "on"))

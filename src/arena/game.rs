@@ -13,6 +13,8 @@ use crate::{
     arbiter::{Ending, Game, Termination, TimeControl},
     arena::{
         challenge::{days, speed},
+        line::{Line, LineKind},
+        recorder::AnswerTimes,
         stream::LineQueue,
     },
     rules::{Color, DrawReason},
@@ -94,6 +96,8 @@ pub(super) struct ServerGame {
     pub(super) gone_notices: [Option<Instant>; 2],
     /// House players who have left on demand, and so do not move.
     pub(super) house_away: [bool; 2],
+    /// How fast the players' moves came.
+    pub(super) answer_times: AnswerTimes,
     /// Whether the end has been announced.
     pub(super) is_closed: bool,
     /// Signalled on every change, awaited by the game's task.
@@ -115,17 +119,17 @@ impl ServerGame {
     }
 
     /// Sends a line to the streams of both players.
-    pub(super) fn send(&self, line: &Value) {
+    pub(super) fn send(&self, line: &Line) {
         for stream in &self.streams {
-            stream.queue.push(line);
+            stream.queue.push(line.clone());
         }
     }
 
     /// Sends a line to the streams of one player.
-    pub(super) fn send_to(&self, color: Color, line: &Value) {
+    pub(super) fn send_to(&self, color: Color, line: &Line) {
         let user = &self.player(color).user;
         for stream in self.streams.iter().filter(|stream| stream.user == *user) {
-            stream.queue.push(line);
+            stream.queue.push(line.clone());
         }
     }
 
@@ -135,7 +139,8 @@ impl ServerGame {
 
     /// Writes a chat line and sends it to the streams.
     pub(super) fn say(&mut self, room: &str, user: &str, text: &str) {
-        self.send(&json!({ "type": "chatLine", "room": room, "username": user, "text": text }));
+        let line = json!({ "type": "chatLine", "room": room, "username": user, "text": text });
+        self.send(&Line::new(&line));
         self.chat.push(ChatLine {
             room: room.to_owned(),
             user: user.to_owned(),
@@ -162,7 +167,7 @@ impl ServerGame {
                 let line = json!({
                     "type": "opponentGone", "gone": true, "claimWinInSeconds": seconds,
                 });
-                self.send_to(!absent, &line);
+                self.send_to(!absent, &Line::new(&line));
             }
             let next = self.gone_notices[absent.index()].map(|at| at + period);
             wake = earlier(wake, next);
@@ -177,7 +182,8 @@ impl ServerGame {
     pub(super) fn come_back(&mut self, color: Color) {
         self.arbiter.come_back(color);
         if self.gone_notices[color.index()].take().is_some() {
-            self.send_to(!color, &json!({ "type": "opponentGone", "gone": false }));
+            let line = json!({ "type": "opponentGone", "gone": false });
+            self.send_to(!color, &Line::new(&line));
         }
         self.changed.notify_one();
     }
@@ -228,7 +234,7 @@ impl ServerGame {
     }
 
     /// The `gameState` object.
-    pub(super) fn state_json(&self, now: Instant) -> Value {
+    fn state_json(&self, now: Instant) -> Value {
         let increment = match self.arbiter.clocks().control() {
             TimeControl::RealTime { increment, .. } => increment.as_millis(),
             TimeControl::Correspondence { .. } | TimeControl::Unlimited => 0,
@@ -254,15 +260,27 @@ impl ServerGame {
         state
     }
 
+    /// The `gameState` line.
+    pub(super) fn state_line(&self, now: Instant) -> Line {
+        let (plies, is_running) = (self.arbiter.plies(), self.arbiter.ending().is_none());
+        Line::of_kind(&self.state_json(now), LineKind::State { plies, is_running })
+    }
+
     /// The same as if a game drawn by repetition had not ended yet.
-    pub(super) fn started_state_json(&self, now: Instant) -> Value {
+    pub(super) fn started_state_line(&self, now: Instant) -> Line {
         let mut state = self.state_json(now);
         state["status"] = json!(status(None).1);
-        state
+        let kind = LineKind::State { plies: self.arbiter.plies(), is_running: false };
+        Line::of_kind(&state, kind)
+    }
+
+    /// The `gameFull` line.
+    pub(super) fn full_line(&self, now: Instant) -> Line {
+        Line::of_kind(&self.full_json(now), LineKind::Full { plies: self.arbiter.plies() })
     }
 
     /// The `gameFull` object.
-    pub(super) fn full_json(&self, now: Instant) -> Value {
+    fn full_json(&self, now: Instant) -> Value {
         let control = self.arbiter.clocks().control();
         let mut full = json!({
             "type": "gameFull",

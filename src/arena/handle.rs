@@ -15,6 +15,7 @@ use crate::arena::{
     game::GameSnapshot,
     house::{HouseAction, HouseSpec},
     opponent::Opponent,
+    recorder::Recorded,
     state::{Refused, Shared},
 };
 
@@ -142,9 +143,47 @@ impl ArenaHandle {
         self.shared.faults.inject(endpoint, fault);
     }
 
-    /// Breaks all connections and refuses new ones for so long.
+    /// Breaks all connections, and accepts new ones for so long only to reset them.
     pub fn begin_outage(&self, duration: Duration) {
         self.shared.begin_outage(duration);
+    }
+
+    /// Breaks all connections, and lets nobody listen for so long: who connects is refused.
+    pub fn close_port(&self, duration: Duration) {
+        self.shared.close_port(duration);
+    }
+
+    /// Lets all requests from now on be under way to the server for so long, and all answers and
+    /// lines to the client. Up to `jitter` is added to each, by lot. Lines never overtake each
+    /// other. Zero ends it.
+    pub fn set_lag(&self, up: Duration, down: Duration, jitter: Duration) {
+        self.shared.lag.set(up, down, jitter);
+    }
+
+    /// The latest requests, oldest first; as many as [`ArenaOptions::recorded_requests`] says.
+    ///
+    /// [`ArenaOptions::recorded_requests`]: crate::arena::ArenaOptions::recorded_requests
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.shared.read().recorder.requests()
+    }
+
+    /// For each move that a client made in a game: when the line that made it the client's turn
+    /// was first handed to its connection, and when the head of the request with the move had
+    /// been read, before any lag. House players are left out. Empty for an unknown game.
+    pub fn answer_times(&self, game_id: &str) -> Vec<(Instant, Instant)> {
+        let times = self.shared.read().games.get(game_id).map(|game| game.answer_times.clone());
+        times.map(|times| times.answers()).unwrap_or_default()
+    }
+
+    /// The challenges that clients have declined, with the reason in the API's spelling, such as
+    /// `tooFast`; an unknown word counts as `generic`. Oldest first; of very many the latest.
+    pub fn declines(&self) -> Vec<(String, String)> {
+        self.shared.read().declines.iter().cloned().collect()
+    }
+
+    /// Forgets all finished games but the latest `keep`, and all challenges that are over.
+    pub fn forget_finished(&self, keep: usize) {
+        self.shared.change(|state| state.forget_finished(keep));
     }
 
     /// A game as it stands.

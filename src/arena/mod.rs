@@ -31,20 +31,24 @@
 //! ```
 
 mod account;
+mod api;
 mod challenge;
-mod challenge_api;
+mod connection;
 mod counters;
 mod export;
 mod faults;
 mod form;
 mod game;
-mod game_api;
 mod handle;
 mod house;
+mod lag;
+mod line;
+mod mix;
 mod opponent;
 mod options;
 mod play;
-mod routes;
+mod port;
+mod recorder;
 mod server;
 mod state;
 mod stream;
@@ -56,9 +60,11 @@ pub use faults::{Endpoint, Fault, FaultPlan, FaultRule};
 pub use game::GameSnapshot;
 pub use handle::{ArenaError, ArenaHandle};
 pub use house::{Acceptance, HouseAction, HouseSpec};
+pub use mix::mixed_faults;
 pub use opponent::{
     Choice, GreedyOpponent, Opponent, OpponentKind, RandomOpponent, ScriptedOpponent,
     SilentOpponent, ThinkingTime,
 };
 pub use options::ArenaOptions;
+pub use recorder::Recorded;
 pub use server::Arena;

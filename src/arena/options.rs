@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::arena::{AccountSpec, FaultRule, HouseSpec};
+use crate::arena::{AccountSpec, FaultRule, HouseSpec, lag::Lag};
 
 /// The settings of an arena. The defaults are the figures of the real server.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,6 +32,16 @@ pub struct ArenaOptions {
     pub event_stream_openings: usize,
     /// Undelivered lines that a stream holds before it drops the oldest.
     pub stream_buffer: usize,
+    /// How long each request is under way to the server, in milliseconds.
+    pub lag_up_ms: u64,
+    /// How long each answer and each line is under way to the client, in milliseconds.
+    pub lag_down_ms: u64,
+    /// Up to so much is added to each of both, by lot, in milliseconds.
+    pub lag_jitter_ms: u64,
+    /// The latest requests of which a record is kept; 0 for none.
+    pub recorded_requests: usize,
+    /// Finished games that are kept, with their challenges; of more the oldest are forgotten.
+    pub finished_games: usize,
     /// Faults that strike at random.
     pub faults: Vec<FaultRule>,
 }
@@ -50,12 +60,23 @@ impl Default for ArenaOptions {
             gone_notice_ms: 5_000,
             event_stream_openings: 30,
             stream_buffer: 32,
+            lag_up_ms: 0,
+            lag_down_ms: 0,
+            lag_jitter_ms: 0,
+            recorded_requests: 10_000,
+            finished_games: 10_000,
             faults: Vec::new(),
         }
     }
 }
 
 impl ArenaOptions {
+    pub(super) fn lag(&self) -> Lag {
+        let [up, down, jitter] =
+            [self.lag_up_ms, self.lag_down_ms, self.lag_jitter_ms].map(Duration::from_millis);
+        Lag::new(up, down, jitter, self.seed)
+    }
+
     pub(super) fn event_keep_alive(&self) -> Duration {
         Duration::from_millis(self.event_keep_alive_ms.max(1))
     }
@@ -97,7 +118,9 @@ mod tests {
                 "faults": [
                     { "endpoint": "game-stream", "fault": "cut", "rate": 0.01 },
                     { "endpoint": "move", "fault": { "delay": { "ms": 300 } }, "rate": 0.1 },
-                    { "endpoint": "any", "fault": { "too-many-requests": {} }, "rate": 0.0 }
+                    { "endpoint": "any", "fault": { "too-many-requests": {} }, "rate": 0.0 },
+                    { "endpoint": "any", "fault": "reset-answer", "rate": 0.0 },
+                    { "endpoint": "any", "fault": { "error-line": { "text": "No" } }, "rate": 0.0 }
                 ]
             }"#,
         )
@@ -107,6 +130,7 @@ mod tests {
         assert_eq!(options.houses[0].accepts, Acceptance::Ignore);
         assert_eq!(options.faults[0].endpoint, Endpoint::GameStream);
         assert_eq!(options.faults[1].fault, Fault::Delay { ms: 300 });
+        assert_eq!(options.faults[3].fault, Fault::ResetAnswer);
         assert_eq!(options.gone_ms, ArenaOptions::default().gone_ms);
         assert!(serde_json::from_str::<ArenaOptions>(r#"{ "sed": 7 }"#).is_err());
     }

@@ -9,6 +9,7 @@ use crate::{
     arbiter::{Game, Termination},
     arena::{
         game::{GameStream, Player, ServerGame, event_game},
+        recorder::AnswerTimes,
         state::{Refused, State, epoch_ms},
         stream::LineQueue,
     },
@@ -82,6 +83,7 @@ impl State {
             clock_history_cs: Vec::new(),
             gone_notices: [None; 2],
             house_away: [false; 2],
+            answer_times: AnswerTimes::default(),
             is_closed: false,
             changed: Arc::new(Notify::new()),
         };
@@ -112,15 +114,18 @@ impl State {
         game.record_clock(now);
         if is_threefold(game) {
             // The real server claims the draw after it has sent the move.
-            game.send(&game.started_state_json(now));
+            game.send(&game.started_state_line(now));
         }
-        game.send(&game.state_json(now));
+        game.send(&game.state_line(now));
         game.changed.notify_one();
         if game.arbiter.ending().is_some() {
             self.close_game(id, now);
         }
         if let Some(game) = self.games.get(id) {
             self.watchers_see(game, now);
+        }
+        if self.finished.len() > self.options.finished_games {
+            self.forget_finished(self.options.finished_games);
         }
     }
 
@@ -140,7 +145,7 @@ impl State {
             self.counters.flags_lost += 1;
         }
         self.counters.games_finished += 1;
-        self.finished.push(id.to_owned());
+        self.finished.push_back(id.to_owned());
         if let Some(game) = self.games.get(id) {
             self.announce_game("gameFinish", game, now);
         }
@@ -203,7 +208,7 @@ impl State {
     ) -> Result<Arc<LineQueue>, Refused> {
         self.counters.game_streams += 1;
         let (game, color) = self.game_of(user, id)?;
-        let queue = LineQueue::new(&[game.full_json(now)], self.options.stream_buffer);
+        let queue = LineQueue::new(vec![game.full_line(now)], self.options.stream_buffer);
         let id = game.id.clone();
         let Some(game) = self.games.get_mut(&id) else { return Ok(queue) };
         if game.is_closed {
@@ -267,6 +272,7 @@ impl State {
             _ if result.is_err() => self.counters.refused_commands += 1,
             Command::Abort => self.counters.aborted += 1,
             Command::Resign => self.counters.resigned += 1,
+            Command::ClaimVictory | Command::ClaimDraw => self.counters.claims += 1,
             _ => {}
         }
         result
@@ -289,6 +295,7 @@ impl State {
             return Err(Refused::not_found("No such game"));
         };
         let arbiter = &mut game.arbiter;
+        let plies = arbiter.plies();
         let was_over = arbiter.ending().is_some();
         let refused = |text: &str| Refused::bad_request(text);
         let result = match command {
@@ -313,6 +320,7 @@ impl State {
                 .claim_draw(color, now)
                 .map_err(|_| refused("You cannot claim a draw on this game")),
         };
+        self.counters.takebacks += u64::from(arbiter.plies() < plies);
         // A refused command may still have ended the game: its flag may have fallen before.
         let is_over_now = !was_over && arbiter.ending().is_some();
         if matches!(result, Ok(true)) || is_over_now {

@@ -1,6 +1,6 @@
 //! The server itself: connections, and the tasks of the running games.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
@@ -13,14 +13,18 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::arena::{
-    handle::ArenaHandle, house, options::ArenaOptions, routes, state::Shared, stream::CutError,
+    api,
+    connection::{Link, Socket},
+    handle::ArenaHandle,
+    house,
+    options::ArenaOptions,
+    port::Port,
+    state::Shared,
+    stream::CutError,
 };
 
 /// The body of an answer.
 pub(super) type Body = UnsyncBoxBody<Bytes, CutError>;
-
-/// After an error of `accept`, such as too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A server that is about to run.
 pub struct Arena {
@@ -41,16 +45,12 @@ impl Arena {
     /// Serves until `shutdown` is cancelled; then breaks all connections and ends all games.
     pub async fn run(self, listener: TcpListener, shutdown: CancellationToken) {
         let shared = self.shared;
+        let mut port = Port::Open(listener);
         let mut tasks = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => accept(&shared, stream, &shutdown, &mut tasks),
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                    }
-                },
+                stream = port.accept(&shared) => accept(&shared, stream, &shutdown, &mut tasks),
+                () = shared.port_closing.notified() => port = port.close(),
                 () = shared.game_started.notified() => {
                     let games = std::mem::take(&mut shared.read().games_to_run);
                     for id in games {
@@ -83,6 +83,7 @@ fn accept(
     };
     // Without this a small line would wait for the acknowledgement of the one before.
     let _hint = stream.set_nodelay(true);
+    shared.change(|state| state.counters.connections += 1);
     tasks.spawn(serve(Arc::clone(shared), stream, shutdown.clone(), alive));
 }
 
@@ -92,12 +93,14 @@ async fn serve(
     shutdown: CancellationToken,
     alive: CancellationToken,
 ) {
+    let link = Arc::new(Link::default());
+    let socket = Socket::new(stream, Arc::clone(&link));
     let service = service_fn(|request: hyper::Request<Incoming>| {
-        routes::answer(Arc::clone(&shared), request, shutdown.clone())
+        api::answer(Arc::clone(&shared), Arc::clone(&link), request, shutdown.clone())
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(socket), service);
     tokio::select! {
         result = connection => {
             if let Err(error) = result {

@@ -3,7 +3,7 @@
 //! All methods are short and never wait. Those that depend on time take `now`.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -16,13 +16,16 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arena::{
         account::{Account, AccountSpec, Scope, Token},
-        challenge::Challenge,
+        challenge::{Challenge, ChallengeStatus},
         counters::Counters,
         faults::FaultPlan,
         game::{GameSnapshot, ServerGame, event_game},
         house::{House, HouseSpec},
+        lag::Lag,
+        line::Line,
         opponent::Opponent,
         options::ArenaOptions,
+        recorder::Recorder,
         stream::LineQueue,
     },
     rules::Color,
@@ -69,17 +72,23 @@ impl Refused {
 /// What connections, game tasks and handles share.
 pub(super) struct Shared {
     state: Mutex<State>,
-    pub(super) faults: Arc<FaultPlan>,
+    pub(super) faults: FaultPlan,
+    pub(super) lag: Lag,
     /// Signalled when a game begins; the server then starts its task.
     pub(super) game_started: Notify,
     /// Goes up with every change that somebody may wait for.
     pub(super) revision: watch::Sender<u64>,
+    /// Signalled when the port is to be closed.
+    pub(super) port_closing: Notify,
     outage: Mutex<Outage>,
 }
 
 /// The time in which connections are refused.
 struct Outage {
+    /// Until then a connection is accepted and reset at once.
     until: Option<Instant>,
+    /// Until then nobody listens.
+    closed_until: Option<Instant>,
     /// Cancelled when an outage begins: all connections break.
     connections: CancellationToken,
 }
@@ -94,21 +103,27 @@ pub(super) struct State {
     /// Games whose task is not running yet.
     pub(super) games_to_run: Vec<String>,
     /// Ended games in the order of their ends.
-    pub(super) finished: Vec<String>,
+    pub(super) finished: VecDeque<String>,
     pub(super) counters: Counters,
+    pub(super) recorder: Recorder,
+    /// Challenges that clients declined, with the reason; of very many the latest.
+    pub(super) declines: VecDeque<(String, String)>,
     pub(super) snapshots: broadcast::Sender<GameSnapshot>,
     pub(super) rng: fastrand::Rng,
 }
 
 impl Shared {
     pub(super) fn new(options: ArenaOptions) -> Self {
-        let faults = Arc::new(FaultPlan::new(options.faults.clone(), options.seed));
+        let outage =
+            Outage { until: None, closed_until: None, connections: CancellationToken::new() };
         Self {
+            faults: FaultPlan::new(options.faults.clone(), options.seed),
+            lag: options.lag(),
             state: Mutex::new(State::new(options)),
-            faults,
             game_started: Notify::new(),
             revision: watch::Sender::new(0),
-            outage: Mutex::new(Outage { until: None, connections: CancellationToken::new() }),
+            port_closing: Notify::new(),
+            outage: Mutex::new(outage),
         }
     }
 
@@ -130,18 +145,36 @@ impl Shared {
         result
     }
 
-    /// Breaks all connections and refuses new ones for so long.
+    /// Breaks all connections, and resets new ones at once for so long.
     pub(super) fn begin_outage(&self, duration: Duration) {
-        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outage = self.outage();
         outage.until = Some(Instant::now() + duration);
         std::mem::take(&mut outage.connections).cancel();
     }
 
+    /// Breaks all connections, and lets nobody listen for so long.
+    pub(super) fn close_port(&self, duration: Duration) {
+        let mut outage = self.outage();
+        outage.closed_until = Some(Instant::now() + duration);
+        std::mem::take(&mut outage.connections).cancel();
+        drop(outage);
+        self.port_closing.notify_one();
+    }
+
+    /// Until when the port is closed; `None` if it is open, or to be opened now.
+    pub(super) fn port_closed_until(&self) -> Option<Instant> {
+        self.outage().closed_until.filter(|&until| Instant::now() < until)
+    }
+
     /// What a new connection lives under; `None` during an outage.
     pub(super) fn connection_token(&self) -> Option<CancellationToken> {
-        let outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        let outage = self.outage();
         let is_down = outage.until.is_some_and(|until| Instant::now() < until);
         (!is_down).then(|| outage.connections.clone())
+    }
+
+    fn outage(&self) -> MutexGuard<'_, Outage> {
+        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,14 +184,16 @@ impl State {
         let houses = std::mem::take(&mut options.houses);
         let mut state = Self {
             rng: fastrand::Rng::with_seed(options.seed),
+            recorder: Recorder::new(options.recorded_requests),
             options,
             accounts: BTreeMap::new(),
             tokens: HashMap::new(),
             challenges: BTreeMap::new(),
             games: BTreeMap::new(),
             games_to_run: Vec::new(),
-            finished: Vec::new(),
+            finished: VecDeque::new(),
             counters: Counters::default(),
+            declines: VecDeque::new(),
             snapshots: broadcast::Sender::new(SNAPSHOT_BUFFER),
         };
         for account in &accounts {
@@ -261,7 +296,8 @@ impl State {
                          See https://lichess.org/api#tag/Board/operation/apiStreamEvent.";
             return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
         }
-        let queue = LineQueue::new(&self.opening_events(user, now), self.options.stream_buffer);
+        let first = self.opening_events(user, now).iter().map(Line::new).collect();
+        let queue = LineQueue::new(first, self.options.stream_buffer);
         let account = self.accounts.get_mut(user).ok_or_else(|| Refused::not_found("Not found"))?;
         if let Some(previous) = account.event_stream.replace(Arc::clone(&queue)) {
             previous.close();
@@ -292,6 +328,23 @@ impl State {
         {
             account.event_stream = None;
         }
+    }
+
+    /// Forgets all finished games but the latest, and challenges that are over.
+    pub(super) fn forget_finished(&mut self, keep: usize) {
+        while self.finished.len() > keep {
+            if let Some(id) = self.finished.pop_front() {
+                self.games.remove(&id);
+            }
+        }
+        let games = &self.games;
+        self.challenges.retain(|id, challenge| match challenge.status {
+            ChallengeStatus::Created => true,
+            ChallengeStatus::Accepted => games.contains_key(id),
+            ChallengeStatus::Offline | ChallengeStatus::Canceled | ChallengeStatus::Declined => {
+                false
+            }
+        });
     }
 
     pub(super) fn random_id(&mut self, length: usize) -> String {

@@ -10,16 +10,18 @@ use bytes::Bytes;
 use futures::stream::{self, Stream};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
-use serde_json::{Value, json};
 use tokio::{
     sync::{Notify, watch},
-    time::{Instant, Interval, MissedTickBehavior, interval_at},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::arena::{
-    faults::{Endpoint, Fault, FaultPlan},
+    connection::Link,
+    faults::{Endpoint, Fault},
+    line::{Line, Piece, dress, interrupt},
     server::Body,
+    state::Shared,
 };
 
 /// Between pieces that must not share a packet.
@@ -45,22 +47,21 @@ pub(super) struct LineQueue {
 
 #[derive(Debug)]
 struct Lines {
-    waiting: VecDeque<String>,
+    waiting: VecDeque<Line>,
     is_closed: bool,
 }
 
 impl LineQueue {
     /// A queue that begins with these lines, which never are dropped for want of room.
-    pub(super) fn new(first: &[Value], capacity: usize) -> Arc<Self> {
-        let waiting = first.iter().map(Value::to_string).collect();
+    pub(super) fn new(first: Vec<Line>, capacity: usize) -> Arc<Self> {
         Arc::new(Self {
-            lines: Mutex::new(Lines { waiting, is_closed: false }),
-            ready: Notify::new(),
             capacity: capacity.max(first.len()).max(1),
+            lines: Mutex::new(Lines { waiting: first.into(), is_closed: false }),
+            ready: Notify::new(),
         })
     }
 
-    pub(super) fn push(&self, line: &Value) {
+    pub(super) fn push(&self, line: Line) {
         let mut lines = self.lock();
         if lines.is_closed {
             return;
@@ -68,7 +69,7 @@ impl LineQueue {
         if lines.waiting.len() >= self.capacity {
             lines.waiting.pop_front();
         }
-        lines.waiting.push_back(line.to_string());
+        lines.waiting.push_back(line);
         self.ready.notify_one();
     }
 
@@ -79,7 +80,7 @@ impl LineQueue {
     }
 
     /// The next line; `None` at the end. Cancel-safe.
-    async fn next(&self) -> Option<String> {
+    async fn next(&self) -> Option<Line> {
         loop {
             {
                 let mut lines = self.lock();
@@ -94,8 +95,8 @@ impl LineQueue {
         }
     }
 
-    fn take_waiting(&self) -> VecDeque<String> {
-        std::mem::take(&mut self.lock().waiting)
+    fn take_waiting(&self) -> Vec<Line> {
+        self.lock().waiting.drain(..).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
@@ -107,8 +108,11 @@ impl LineQueue {
 pub(super) struct StreamSetup {
     pub(super) endpoint: Endpoint,
     pub(super) keep_alive: Duration,
-    pub(super) faults: Arc<FaultPlan>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) link: Arc<Link>,
     pub(super) shutdown: CancellationToken,
+    /// Told when a line with so many plies has been handed to the connection.
+    pub(super) on_written: Box<dyn Fn(usize, std::time::Instant) + Send>,
     /// Dropped together with the body, however the stream ends.
     #[expect(dead_code, reason = "held for what happens when it is dropped")]
     pub(super) on_close: OnClose,
@@ -142,23 +146,27 @@ fn frames(
 ) -> impl Stream<Item = Result<Frame<Bytes>, CutError>> + Send {
     let mut keep_alive = interval_at(Instant::now() + setup.keep_alive, setup.keep_alive);
     keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let scripted = setup.faults.watch();
-    let feed = Feed { queue, setup, keep_alive, scripted, pieces: VecDeque::new() };
+    let scripted = setup.shared.faults.watch();
+    let feed = Feed {
+        queue,
+        setup,
+        keep_alive,
+        scripted,
+        pieces: VecDeque::new(),
+        held: None,
+        is_deaf: false,
+    };
     stream::unfold(feed, |mut feed| async {
         let frame = feed.next_frame().await?;
         Some((frame.map(Frame::data), feed))
     })
 }
 
-/// What goes to the connection next.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece {
-    Bytes(Bytes),
-    /// Gives the connection the time to send what it has.
-    Pause,
-    Cut,
-    End,
-    Stall,
+/// A line that is under way until its time has come.
+struct Held {
+    line: Line,
+    fault: Option<Fault>,
+    due: Instant,
 }
 
 /// The state of one open stream.
@@ -168,6 +176,9 @@ struct Feed {
     keep_alive: Interval,
     scripted: watch::Receiver<u64>,
     pieces: VecDeque<Piece>,
+    held: Option<Held>,
+    /// Only keep-alives are sent any more.
+    is_deaf: bool,
 }
 
 impl Feed {
@@ -175,9 +186,17 @@ impl Feed {
         loop {
             match self.pieces.pop_front() {
                 Some(Piece::Bytes(bytes)) => return Some(Ok(bytes)),
+                Some(Piece::Written(plies)) => {
+                    (self.setup.on_written)(plies, std::time::Instant::now());
+                }
                 Some(Piece::Pause) => tokio::time::sleep(PAUSE).await,
                 Some(Piece::Cut) => return Some(Err(CutError)),
+                Some(Piece::Reset) => {
+                    self.setup.link.reset_at_end();
+                    return Some(Err(CutError));
+                }
                 Some(Piece::End) => return None,
+                Some(Piece::Deaf) => self.is_deaf = true,
                 Some(Piece::Stall) => {
                     self.setup.shutdown.cancelled().await;
                     return None;
@@ -189,121 +208,65 @@ impl Feed {
 
     /// Waits for whatever comes next and lays out its pieces. All that it awaits is cancel-safe.
     async fn refill(&mut self) -> Option<()> {
-        let endpoint = self.setup.endpoint;
+        let due = self.held.as_ref().map(|held| held.due);
+        let may_take = due.is_none() && !self.is_deaf;
         tokio::select! {
-            line = self.queue.next() => {
-                let line = line?;
-                let fault = self.setup.faults.of_line(endpoint);
-                let behind = match fault {
-                    Some(Fault::Merge) => self.queue.take_waiting(),
-                    _ => VecDeque::new(),
-                };
-                self.pieces = dress(&line, &behind, fault.as_ref());
-            }
+            line = self.queue.next(), if may_take => self.take(line?),
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.deliver(),
             _ = self.keep_alive.tick() => self.pieces.push_back(Piece::Bytes(Bytes::from("\n"))),
             Ok(()) = self.scripted.changed() => {
-                if let Some(fault) = self.setup.faults.of_idle_stream(endpoint) {
-                    self.pieces = dress(CUT_LINE, &VecDeque::new(), Some(&fault));
+                let faults = &self.setup.shared.faults;
+                if let Some(fault) = faults.of_idle_stream(self.setup.endpoint) {
+                    self.pieces = interrupt(CUT_LINE, Some(&fault));
                 }
             }
             () = self.setup.shutdown.cancelled() => return None,
         }
         Some(())
     }
-}
 
-/// A line in the pieces that its fault makes of it.
-fn dress(line: &str, behind: &VecDeque<String>, fault: Option<&Fault>) -> VecDeque<Piece> {
-    let whole = format!("{line}\n");
-    let pieces = match fault {
-        Some(Fault::Cut) => {
-            let half = Bytes::copy_from_slice(&whole.as_bytes()[..whole.len() / 2]);
-            vec![Piece::Bytes(half), Piece::Pause, Piece::Cut]
+    /// Takes a line from the queue. It arrives when the lag is over, and never before its like.
+    fn take(&mut self, line: Line) {
+        let fault = self.setup.shared.faults.of_line(self.setup.endpoint, line.kind);
+        let delay = match fault {
+            Some(Fault::DelayLine { ms }) => Duration::from_millis(ms),
+            _ => Duration::ZERO,
+        };
+        let due = Instant::from_std(line.made_at) + self.setup.shared.lag.down() + delay;
+        self.held = Some(Held { line, fault, due });
+        if due <= Instant::now() {
+            self.deliver();
         }
-        Some(Fault::End) => vec![Piece::End],
-        Some(Fault::Stall) => vec![Piece::Stall],
-        Some(Fault::Split) => split(whole.as_bytes()),
-        Some(Fault::Duplicate) => vec![text(whole.clone()), text(whole)],
-        Some(Fault::Merge) => {
-            let behind: String = behind.iter().flat_map(|line| [line, "\n"]).collect();
-            vec![text(format!("{whole}\n{behind}"))]
-        }
-        Some(Fault::UnknownFields) => {
-            let unknown = json!({ "type": "weather", "weather": { "rain": [1, null] } });
-            vec![text(format!("{unknown}\n")), text(format!("{}\n", with_unknown_fields(line)))]
-        }
-        Some(Fault::Garbage) => vec![text("<html>\u{fffd}{not json\n".to_owned()), text(whole)],
-        _ => vec![text(whole)],
-    };
-    pieces.into()
-}
-
-fn text(text: String) -> Piece {
-    Piece::Bytes(Bytes::from(text))
-}
-
-/// Pieces of one to seven bytes, here and there with a pause that sends them apart.
-fn split(line: &[u8]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut rest = line;
-    let mut size = 1;
-    while !rest.is_empty() {
-        let (piece, tail) = rest.split_at(size.min(rest.len()));
-        pieces.push(Piece::Bytes(Bytes::copy_from_slice(piece)));
-        if pieces.len() % 16 == 1 {
-            pieces.push(Piece::Pause);
-        }
-        rest = tail;
-        size = size % 7 + 1;
     }
-    pieces
-}
 
-fn with_unknown_fields(line: &str) -> String {
-    match serde_json::from_str::<Value>(line) {
-        Ok(Value::Object(mut object)) => {
-            object.insert("futureField".to_owned(), json!({ "a": [1, 2], "b": null }));
-            Value::Object(object).to_string()
+    fn deliver(&mut self) {
+        let Some(Held { line, fault, .. }) = self.held.take() else { return };
+        if self.is_deaf {
+            return;
         }
-        _ => line.to_owned(),
+        let behind = match fault {
+            Some(Fault::Merge) => self.queue.take_waiting(),
+            _ => Vec::new(),
+        };
+        self.pieces = dress(&line, &behind, fault.as_ref());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-
-    fn sent(line: &str, behind: &[&str], fault: Option<&Fault>) -> String {
-        let behind = behind.iter().map(|&line| line.to_owned()).collect();
-        let bytes = dress(line, &behind, fault).into_iter().filter_map(|piece| match piece {
-            Piece::Bytes(bytes) => Some(bytes),
-            _ => None,
-        });
-        String::from_utf8(bytes.flatten().collect()).unwrap()
-    }
-
-    #[test]
-    fn faults_dress_a_line() {
-        let line = r#"{"type":"gameState"}"#;
-        assert_eq!(sent(line, &[], None), format!("{line}\n"));
-        assert_eq!(sent(line, &[], Some(&Fault::Split)), format!("{line}\n"));
-        assert_eq!(sent(line, &[], Some(&Fault::Duplicate)), format!("{line}\n{line}\n"));
-        assert_eq!(sent(line, &["{}"], Some(&Fault::Merge)), format!("{line}\n\n{{}}\n"));
-        assert_eq!(sent(line, &[], Some(&Fault::Cut)), r#"{"type":"g"#);
-        assert_eq!(sent(line, &[], Some(&Fault::End)), "");
-        assert_eq!(sent(line, &[], Some(&Fault::UnknownFields)).lines().count(), 2);
-        assert!(sent(line, &[], Some(&Fault::Garbage)).ends_with(&format!("\n{line}\n")));
-    }
 
     #[tokio::test]
     async fn a_full_queue_drops_its_oldest_line() {
-        let queue = LineQueue::new(&[json!(0)], 2);
-        queue.push(&json!(1));
-        queue.push(&json!(2));
+        let queue = LineQueue::new(vec![Line::new(&json!(0))], 2);
+        queue.push(Line::new(&json!(1)));
+        queue.push(Line::new(&json!(2)));
         queue.close();
-        queue.push(&json!(3));
-        assert_eq!(queue.next().await.as_deref(), Some("1"));
-        assert_eq!(queue.next().await.as_deref(), Some("2"));
-        assert_eq!(queue.next().await, None);
+        queue.push(Line::new(&json!(3)));
+        assert_eq!(queue.next().await.map(|line| line.text).as_deref(), Some("1"));
+        assert_eq!(queue.next().await.map(|line| line.text).as_deref(), Some("2"));
+        assert!(queue.next().await.is_none());
     }
 }

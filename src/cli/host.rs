@@ -19,7 +19,7 @@ use tokio::{net::TcpListener, time::timeout};
 use crate::{
     arena::{
         AccountSpec, Arena, ArenaHandle, ArenaOptions, ChallengeSpec, Choice, ColorChoice,
-        Endpoint, Fault, FaultRule, HouseSpec, Opponent, OpponentKind, ThinkingTime,
+        FaultRule, HouseSpec, Opponent, OpponentKind, ThinkingTime, mixed_faults,
     },
     cli::options::TimeControl,
     rules::History,
@@ -53,12 +53,49 @@ pub(super) struct HostArgs {
     /// Seed of all that is drawn by lot
     #[arg(long)]
     seed: Option<u64>,
-    /// Let the connection suffer: streams cut, lines split and doubled, 429, 502, lost answers
-    #[arg(long)]
-    faults: bool,
+    /// Let the connection suffer: `mix` cuts streams, splits and doubles lines, answers 429 and
+    /// 502, loses answers; `none` does nothing; else the `faults` of a file like
+    /// config/arena.toml
+    #[arg(
+        long,
+        value_name = "mix|none|PATH",
+        num_args = 0..=1,
+        default_value = "none",
+        default_missing_value = "mix",
+        hide_default_value = true
+    )]
+    faults: FaultChoice,
     /// File with options of the arena, like config/arena.toml
     #[arg(long, value_name = "PATH")]
     arena: Option<PathBuf>,
+}
+
+/// Which faults strike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FaultChoice {
+    Mix,
+    None,
+    File(PathBuf),
+}
+
+impl From<&str> for FaultChoice {
+    fn from(text: &str) -> Self {
+        match text {
+            "mix" => Self::Mix,
+            "none" => Self::None,
+            path => Self::File(path.into()),
+        }
+    }
+}
+
+impl FaultChoice {
+    fn rules(&self) -> anyhow::Result<Vec<FaultRule>> {
+        Ok(match self {
+            Self::Mix => mixed_faults(),
+            Self::None => Vec::new(),
+            Self::File(path) => settings::read_options::<ArenaOptions>(path)?.faults,
+        })
+    }
 }
 
 /// Who plays against the bot.
@@ -124,28 +161,8 @@ fn arena_options(args: &HostArgs) -> anyhow::Result<ArenaOptions> {
         None => settings::parse_options(OPTIONS, Path::new("config/arena.toml"))?,
     };
     options.seed = args.seed.unwrap_or(options.seed);
-    if args.faults {
-        options.faults.extend(bad_weather());
-    }
+    options.faults.extend(args.faults.rules()?);
     Ok(options)
-}
-
-/// What a bad connection does, at rates that make every game see some of it.
-fn bad_weather() -> Vec<FaultRule> {
-    let busy = Fault::TooManyRequests { retry_after: Some(1), ratelimit: None, html: false };
-    [
-        (Endpoint::GameStream, Fault::Cut, 0.03),
-        (Endpoint::GameStream, Fault::End, 0.02),
-        (Endpoint::GameStream, Fault::Split, 0.1),
-        (Endpoint::GameStream, Fault::Duplicate, 0.1),
-        (Endpoint::GameStream, Fault::UnknownFields, 0.05),
-        (Endpoint::GameStream, Fault::ServerError { status: 502 }, 0.2),
-        (Endpoint::Move, busy, 0.05),
-        (Endpoint::Move, Fault::ServerError { status: 502 }, 0.05),
-        (Endpoint::Move, Fault::LostAnswer, 0.05),
-    ]
-    .map(|(endpoint, fault, rate)| FaultRule { endpoint, fault, rate })
-    .into()
 }
 
 impl Club {
@@ -242,12 +259,25 @@ impl Opponent for EngineOpponent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::Fault;
 
     #[test]
     fn the_shipped_options_are_the_defaults_of_the_arena() {
         let shipped: ArenaOptions =
             settings::parse_options(OPTIONS, Path::new("config/arena.toml")).unwrap();
         assert_eq!(format!("{shipped:#?}"), format!("{:#?}", ArenaOptions::default()));
+    }
+
+    #[test]
+    fn faults_are_mixed_or_read_from_a_file() {
+        assert!(FaultChoice::from("none").rules().unwrap().is_empty());
+        assert!(FaultChoice::from("mix").rules().unwrap().len() > 10);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = r#"faults = [{ endpoint = "move", fault = "refuse-move", rate = 0.5 }]"#;
+        std::fs::write(&file, text).unwrap();
+        let rules = FaultChoice::from(file.path().to_str().unwrap()).rules().unwrap();
+        assert_eq!(rules[0].fault, Fault::RefuseMove);
+        assert!(FaultChoice::from("no/such/file.toml").rules().is_err());
     }
 
     #[test]

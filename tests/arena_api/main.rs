@@ -5,3 +5,6 @@ mod challenges;
 mod faults;
 mod games;
 mod harness;
+mod network;
+mod request_faults;
+mod stream_faults;

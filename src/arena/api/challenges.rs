@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 use crate::{
     arbiter::TimeControl,
     arena::{
+        api::{
+            Context, Request,
+            reply::{Answer, NDJSON, done, found},
+        },
         challenge::{ChallengeSpec, ColorChoice, can_be_rated, speed},
         faults::Endpoint,
         form::Form,
-        routes::{Answer, Context, NDJSON, Request, done, found},
         server::response,
         state::{Refused, State},
         stream::{OnClose, body},
@@ -171,6 +174,7 @@ pub(super) fn decline(context: &Context, id: &str, request: &Request) -> Answer 
     context.shared.change(|state| {
         state.decline_challenge(&context.user, id, reason, context.now)?;
         state.counters.declined += 1;
+        state.note_decline(id);
         Ok(done())
     })
 }

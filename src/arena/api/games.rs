@@ -6,12 +6,15 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::arena::{
+    api::{
+        Context, Request,
+        reply::{Answer, NDJSON, found},
+    },
     export,
     faults::Endpoint,
     game::playing_json,
-    routes::{Answer, Context, NDJSON, Request, found},
     server::{full, response},
-    stream::{OnClose, body},
+    stream::{OnClose, StreamSetup, body},
 };
 
 /// How many running games are listed unless the query says otherwise.
@@ -42,7 +45,11 @@ pub(super) fn playing(context: &Context, request: &Request) -> Value {
 pub(super) fn stream(context: &Context, id: &str, user_agent: &str) -> Answer {
     let Context { shared, user, now, .. } = context;
     let queue = shared.change(|state| state.open_game_stream(user, id, user_agent, *now))?;
-    let keep_alive = shared.read().options.game_keep_alive();
+    let (keep_alive, color, times) = {
+        let state = shared.read();
+        let (game, color) = state.game_of(user, id)?;
+        (state.options.game_keep_alive(), color, game.answer_times.clone())
+    };
     let on_close = {
         let (shared, user, id) = (Arc::clone(shared), user.clone(), id.to_owned());
         let queue = Arc::clone(&queue);
@@ -51,7 +58,10 @@ pub(super) fn stream(context: &Context, id: &str, user_agent: &str) -> Answer {
             shared.change(|state| state.close_game_stream(&user, &id, &queue, now));
         })
     };
-    let setup = context.stream_setup(Endpoint::GameStream, keep_alive, on_close);
+    let setup = StreamSetup {
+        on_written: Box::new(move |plies, at| times.line_written(color, plies, at)),
+        ..context.stream_setup(Endpoint::GameStream, keep_alive, on_close)
+    };
     Ok(response(StatusCode::OK, NDJSON, body(queue, setup)))
 }
 
