@@ -1,9 +1,16 @@
 //! The properties of `tests/properties/` on mutations of their seeds: a fixed sequence, so that a
 //! failure comes again, and short enough for every test run. The crate in `fuzz/` looks further.
+//!
+//! With the environment variable `FUZZ_CORPUS` set to a folder, the seeds are written there too,
+//! one file each, for the fuzzer to begin with.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use std::panic::{self, AssertUnwindSafe};
+use std::{
+    fs,
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+};
 
 use fastrand::Rng;
 
@@ -41,6 +48,7 @@ const WORDS: [&str; 24] = [
 fn run(name: &str, mutations: u64) {
     let target = properties::target(name);
     let seeds = (target.seeds)();
+    write_corpus(name, &seeds);
     for seed in &seeds {
         check(target, seed, "a seed");
     }
@@ -51,6 +59,16 @@ fn run(name: &str, mutations: u64) {
             mutate(&mut random, &mut input, &seeds);
         }
         check(target, &input, &format!("mutation {number}"));
+    }
+}
+
+fn write_corpus(name: &str, seeds: &[Vec<u8>]) {
+    #[expect(clippy::disallowed_methods, reason = "a test's own knob is no setting of the program")]
+    let Ok(folder) = std::env::var("FUZZ_CORPUS") else { return };
+    let folder = Path::new(&folder).join(name);
+    fs::create_dir_all(&folder).expect("a folder that can be made");
+    for (number, seed) in seeds.iter().enumerate() {
+        fs::write(folder.join(format!("seed-{number}")), seed).expect("a file that can be written");
     }
 }
 

@@ -207,5 +207,12 @@ pub(super) fn lichess_seeds() -> Vec<Vec<u8>> {
         (0..).zip(streams).map(|(salt, text)| with(salt, text.as_bytes())).collect();
     let lines = streams.iter().flat_map(|text| lines_of(text));
     seeds.extend((0..40).zip(lines).map(|(salt, line)| with(salt, &[&line[..], b"\n"].concat())));
+    // Numbers that fit their type and nothing else.
+    let huge = r#"{"type":"gameFull","white":{"id":"emberfork"},"black":{},"initialFen":"startpos",
+        "clock":{"initial":9223372036854775807,"increment":9223372036854775807},"state":{"moves":"",
+        "wtime":9223372036854775807,"btime":-9223372036854775808,"winc":9223372036854775807,
+        "status":"started","expiration":{"idleMillis":-9,"millisToMove":9223372036854775807}}}"#;
+    let gone = r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":9223372036854775807}"#;
+    seeds.push(with(33, format!("{}\n{gone}\n{gone}\n", huge.replace('\n', "")).as_bytes()));
     seeds
 }

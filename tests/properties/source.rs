@@ -46,7 +46,7 @@ pub(super) fn position_seeds() -> Vec<Vec<u8>> {
 /// Bytes that are used up one by one; zeros follow the last.
 pub(super) struct Source<'a>(pub(super) &'a [u8]);
 
-impl<'a> Source<'a> {
+impl Source<'_> {
     pub(super) fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
     /// A position that the FEN reader accepts: one of [`POSITIONS`], or one whose men the bytes
     /// place. `None` if the reader refuses that one whoever is to move.
     pub(super) fn position(&mut self) -> Option<Position> {
-        if self.byte() % 2 == 0 {
+        if self.byte().is_multiple_of(2) {
             let lines: Vec<&str> = POSITIONS.lines().collect();
             return Position::from_fen(self.choose(&lines)?).ok();
         }
