@@ -6,7 +6,7 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use meitner::rules::{Position, perft};
+use meitner::rules::{Epd, perft};
 
 const DEFAULT_NODES: u64 = 200_000;
 
@@ -19,18 +19,12 @@ fn node_limit() -> u64 {
 /// Compares every count of a suite up to the node limit.
 fn check_suite(suite: &str) {
     let (limit, mut lines, mut counts) = (node_limit(), 0, 0);
-    for line in suite.lines().filter(|line| !line.trim().is_empty()) {
-        let mut fields = line.split(';');
-        let fen = fields.next().expect("a line begins with a FEN").trim();
-        let position = Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+    for line in suite.lines() {
+        let epd: Epd = line.parse().unwrap_or_else(|error| panic!("{line}: {error}"));
         lines += 1;
-        for field in fields {
-            let Some(count) = field.trim().strip_prefix('D') else { continue };
-            let (depth, nodes) = count.split_once(' ').expect("D<depth> <nodes>");
-            let depth: u32 = depth.parse().expect("a depth");
-            let nodes: u64 = nodes.trim().parse().expect("a node count");
+        for (depth, nodes) in epd.perft_counts().expect("counts are numbers") {
             if nodes <= limit {
-                assert_eq!(perft(&position, depth), nodes, "{fen} at depth {depth}");
+                assert_eq!(perft(&epd.position, depth), nodes, "{line} at depth {depth}");
                 counts += 1;
             }
         }

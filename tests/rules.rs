@@ -6,7 +6,9 @@
 #[path = "rules/traps.rs"]
 mod traps;
 
-use meitner::rules::{Color, DrawReason, History, Outcome, Position, Square, WinReason, perft};
+use meitner::rules::{
+    Color, DrawReason, Epd, History, Outcome, Position, Square, WinReason, perft,
+};
 
 fn position(fen: &str) -> Position {
     Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"))
@@ -93,7 +95,8 @@ fn r5_a_quiet_move_does_nothing_unusual() {
 fn r6_a_king_never_captures() {
     for suite in [include_str!("data/atomic.epd"), include_str!("data/atomic960.epd")] {
         for line in suite.lines() {
-            let start = position(line.split(';').next().expect("a FEN").trim());
+            let Epd { position: start, .. } =
+                line.parse().unwrap_or_else(|error| panic!("{line}: {error}"));
             for mv in start.legal_moves() {
                 let next = start.after(mv);
                 for reply in next.legal_moves() {

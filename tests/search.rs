@@ -9,7 +9,7 @@ use std::{
 };
 
 use meitner::{
-    rules::{CastlingNotation, History, Position},
+    rules::{CastlingNotation, Epd, History, Position},
     search::{ClockLimit, Engine, Limits, Options, Report, Update, bench},
 };
 
@@ -54,25 +54,10 @@ fn best(report: &Report) -> String {
     report.best.map(|mv| mv.uci(CastlingNotation::KingToRook)).unwrap_or_default()
 }
 
-/// One line of the suite of forced wins.
-struct Mate<'a> {
-    fen: &'a str,
-    moves: Vec<&'a str>,
-    distance: i32,
-}
-
-fn mates() -> Vec<Mate<'static>> {
-    let field = |line: &'static str, name: &str| -> &'static str {
-        line.split(';').map(str::trim).find_map(|field| field.strip_prefix(name)).expect(name)
-    };
-    include_str!("data/atomic-mates.epd")
-        .lines()
-        .map(|line| Mate {
-            fen: line.split(';').next().expect("a FEN").trim(),
-            moves: field(line, "bm ").split(' ').collect(),
-            distance: field(line, "dm ").parse().expect("a number"),
-        })
-        .collect()
+/// The suite of forced wins: `bm` has the moves that win in `dm`.
+fn mates() -> Vec<Epd> {
+    let read = |line: &str| line.parse().unwrap_or_else(|error| panic!("{line}: {error}"));
+    include_str!("data/atomic-mates.epd").lines().map(read).collect()
 }
 
 #[test]
@@ -82,20 +67,15 @@ fn forced_wins_are_found() {
     let mates = mates();
     for mate in &mates {
         engine.new_game();
-        let report = search(&engine, from_fen(mate.fen), nodes(150_000));
-        let is_solved = mate.moves.contains(&best(&report).as_str());
+        let report = search(&engine, History::new(mate.position.clone()), nodes(150_000));
+        let moves = mate.moves("bm").expect("legal moves");
+        let distance = mate.number("dm").expect("a number");
+        let is_solved = report.best.is_some_and(|best| moves.contains(&best));
         solved += usize::from(is_solved);
-        let is_exact = report.info.score.mate_in() == Some(mate.distance);
+        let is_exact = report.info.score.mate_in() == distance;
         exact += usize::from(is_exact && is_solved);
         if !(is_solved && is_exact) {
-            println!(
-                "{} wants {:?} in {}: {} {}",
-                mate.fen,
-                mate.moves,
-                mate.distance,
-                best(&report),
-                report.info.score
-            );
+            println!("{mate}: {} {}", best(&report), report.info.score);
         }
     }
     println!("{solved} solved, {exact} with the exact distance, of {}", mates.len());

@@ -3,11 +3,7 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use meitner::rules::{Color, DrawReason, Outcome, Position, WinReason};
-
-fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    line.split(';').map(str::trim).find_map(|field| field.strip_prefix(name)?.strip_prefix(' '))
-}
+use meitner::rules::{Color, DrawReason, Epd, Outcome, WinReason};
 
 /// Result and reason in the words of the data.
 fn describe(outcome: Option<Outcome>) -> (&'static str, &'static str) {
@@ -28,22 +24,22 @@ fn describe(outcome: Option<Outcome>) -> (&'static str, &'static str) {
 fn every_position_of_the_suite_has_its_state() {
     let mut lines = 0;
     for line in include_str!("data/terminal.epd").lines() {
-        let fen = line.split(';').next().expect("a FEN").trim();
-        let position = Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
-        let expected = match field(line, "lichess") {
-            Some(text) => text.split_once(' ').expect("result and reason"),
-            None => {
-                (field(line, "result").expect("result"), field(line, "reason").expect("reason"))
-            }
+        let epd: Epd = line.parse().unwrap_or_else(|error| panic!("{line}: {error}"));
+        let text = |opcode| epd.text(opcode).unwrap_or_else(|| panic!("{opcode} of {line}"));
+        let expected = match epd.operands("lichess") {
+            Some([result, reason]) => (result.as_str(), reason.as_str()),
+            Some(other) => panic!("{other:?} in {line}"),
+            None => (text("result"), text("reason")),
         };
+        let position = &epd.position;
         assert_eq!(describe(position.outcome()), expected, "{line}");
 
-        let legal = field(line, "legal").expect("legal").parse::<usize>().expect("a number");
+        let legal: usize = epd.number("legal").expect("a number").expect("legal");
         assert_eq!(position.legal_moves().len(), legal, "{line}");
         assert_eq!(position.generator().count(), legal as u64, "{line}");
-        assert_eq!(position.is_check(), field(line, "check") == Some("yes"), "{line}");
+        assert_eq!(position.is_check(), text("check") == "yes", "{line}");
         // A side with a bare king can never win; the data says so of other draws as well.
-        let insufficient = field(line, "insufficient").expect("insufficient");
+        let insufficient = text("insufficient");
         let is_won = position.outcome().is_some_and(|outcome| outcome.winner().is_some());
         for (color, letter) in [(Color::White, 'w'), (Color::Black, 'b')] {
             let must_say_so = position.has_bare_king(color) && !is_won;

@@ -29,7 +29,7 @@ pub enum ParseFenError {
     EnPassant(#[from] ParseSquareError),
     #[error("no pawn can just have passed over the en passant square {0}")]
     EnPassantWithoutPawn(Square),
-    #[error("the {name} '{found}' must be a number from 0 to 9999")]
+    #[error("the {name} '{found}' must be a number from 0 to 65535")]
     Counter { name: &'static str, found: String },
     #[error("{0} has {1} kings, it can have one, or none after an explosion")]
     Kings(Color, usize),
@@ -37,7 +37,10 @@ pub enum ParseFenError {
     NoKings,
     #[error("{0} has a pawn on {1}, on the first or last rank")]
     PawnOnBackRank(Color, Square),
-    #[error("{0} has more men than the 8 pawns and 8 pieces of a game can become")]
+    #[error(
+        "{0} has more men than the 8 pawns and 8 pieces of a game can become: \
+         pawns and pieces beyond the first set may be 8 together"
+    )]
     TooManyMen(Color),
     #[error("{0} is in check although it is the other side's turn")]
     OppositeCheck(Color),
@@ -45,10 +48,34 @@ pub enum ParseFenError {
 
 impl Position {
     /// Reads a position. Castling rights may be written `KQkq` (the outermost rook, X-FEN) or as
-    /// the files of the rooks (Shredder-FEN); the two counters may be missing.
+    /// the files of the rooks (Shredder-FEN); fields may be missing from the end on, and are then
+    /// `w - - 0 1`.
     ///
-    /// Positions that no game reaches are refused, except that one king may be missing: a server
-    /// sends such a position when a game has ended by explosion.
+    /// Lichess itself sends no FEN but the standard start for atomic, so this is about other
+    /// servers, interfaces and files. What no game reaches is refused where playing on would be
+    /// meaningless or a limit of this program would break, and accepted where a server could send
+    /// it or nothing depends on it:
+    ///
+    /// | the position has | | why |
+    /// |---|---|---|
+    /// | no king | refused | a capture that explodes both kings is illegal (R7) |
+    /// | one king | accepted | how a game ends by explosion (R2); the other side has won, whoever is to move |
+    /// | two kings of a color | refused | whose loss would count? |
+    /// | a pawn on the first or last rank | refused | it would have been promoted, or come from nowhere |
+    /// | more pawns, or pieces that were pawns, than 8 a side | refused | bounds the moves of a position, [`MAX_MOVES`](crate::rules::MAX_MOVES) |
+    /// | the side that waits in check | refused | its king could be captured, which no rule covers |
+    /// | the same, with one king gone | accepted | to explode the enemy king is an answer to check (R13) |
+    /// | kings that touch | accepted | legal, and suspends checks (R8) |
+    /// | more than two checkers, or checkers that no move explains | accepted | an explosion can open several lines at once |
+    /// | bishops or pawns that no game puts there | accepted | nothing depends on how they came there |
+    /// | a castling right without king or rook | refused | cannot be meant; the other fields may be wrong as well |
+    /// | a castling right of a king that is gone | accepted, dropped | means nothing any more, so that servers may leave it |
+    /// | an en passant square that no pawn passed over | refused | as for castling |
+    /// | an en passant square where no capture is legal | accepted, dropped | many programs write one after every double step |
+    /// | an en passant square and a halfmove clock above 0 | accepted | the clock matters for draws only |
+    /// | a halfmove clock of 100 or more | accepted | a draw (R22), unless the board says otherwise |
+    /// | move number 0 | accepted, read as 1 | some programs count from 0 |
+    /// | a clock or number up to 65535, where they stop | accepted | what this program writes it can read |
     ///
     /// # Errors
     ///
@@ -74,7 +101,8 @@ impl Position {
             parse_counter("move number", field(5, "1"))?,
         );
         let waiting = !position.turn();
-        if position.checkers_of(waiting).any() {
+        let is_over = position.king(!waiting).is_none();
+        if !is_over && position.checkers_of(waiting).any() {
             return Err(ParseFenError::OppositeCheck(waiting));
         }
         parse_en_passant(&mut position, field(3, "-"))?;
@@ -212,20 +240,22 @@ fn parse_castling(position: &mut Position, text: &str) -> Result<(), ParseFenErr
     if text == "-" {
         return Ok(());
     }
+    let is_right = |letter: char| "kqabcdefgh".contains(letter.to_ascii_lowercase());
+    if !text.chars().all(is_right) {
+        return Err(ParseFenError::Castling(text.to_owned()));
+    }
     for letter in text.chars() {
         let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
         let back_rank = Bitboard::rank(color.back_rank());
         let rooks = position.of(color, Role::Rook) & back_rank;
-        let king = position.king(color).filter(|&king| back_rank.contains(king));
-        let without_rook = ParseFenError::CastlingWithoutRook(letter);
-        let king = king.ok_or(without_rook.clone());
+        let Some(king) = position.king(color) else { continue };
         let rook = match letter.to_ascii_lowercase() {
-            'k' => rooks.last().filter(|rook| king.as_ref().is_ok_and(|k| rook.file() > k.file())),
-            'q' => rooks.first().filter(|rook| king.as_ref().is_ok_and(|k| rook.file() < k.file())),
-            file @ 'a'..='h' => (rooks & Bitboard::file(file as u8 - b'a')).first(),
-            _ => return Err(ParseFenError::Castling(text.to_owned())),
+            'k' => rooks.last().filter(|rook| rook.file() > king.file()),
+            'q' => rooks.first().filter(|rook| rook.file() < king.file()),
+            file => (rooks & Bitboard::file(file as u8 - b'a')).first(),
         };
-        let (king, rook) = (king?, rook.ok_or(without_rook)?);
+        let rook = rook.filter(|_| back_rank.contains(king));
+        let rook = rook.ok_or(ParseFenError::CastlingWithoutRook(letter))?;
         let same_side = (position.castling_rooks() & back_rank)
             .any_square(|other| (other.file() > king.file()) == (rook.file() > king.file()));
         if same_side {
@@ -262,13 +292,14 @@ fn parse_en_passant(position: &mut Position, text: &str) -> Result<(), ParseFenE
 fn parse_counter(name: &'static str, text: &str) -> Result<u16, ParseFenError> {
     text.parse()
         .ok()
-        .filter(|&number| number <= 9999 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
         .ok_or_else(|| ParseFenError::Counter { name, found: text.to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Outcome;
 
     #[test]
     fn start_position_round_trips() {
@@ -284,36 +315,179 @@ mod tests {
         assert_eq!(Position::from_fen(&position.fen()).unwrap(), position);
     }
 
-    #[test]
-    fn what_no_game_reaches_is_refused_with_the_reason() {
-        for (fen, reason) in [
-            ("", "the FEN is empty"),
-            ("8/8/8/8/8/8/8 w - - 0 1", "must have 8 ranks"),
-            ("9/8/8/8/8/8/8/8 w - - 0 1", "no piece letter"),
-            ("ppppppppp/8/8/8/8/8/8/8 w - - 0 1", "must have 8 ranks"),
-            ("8/8/8/8/8/8/8/8 w - - 0 1", "both kings are missing"),
-            ("kk6/8/8/8/8/8/8/K7 w - - 0 1", "black has 2 kings"),
-            ("k6P/8/8/8/8/8/8/K7 w - - 0 1", "a pawn on h8"),
-            ("k7/8/8/8/P7/PPPPPPPP/8/K7 w - - 0 1", "more men than"),
-            ("k7/8/8/8/QQ6/PPPPPPPP/8/K7 w - - 0 1", "more men than"),
-            ("k7/8/8/8/8/8/8/K7 x - - 0 1", "the side to move is 'x'"),
-            ("k7/8/8/8/8/8/8/K7 w K - 0 1", "castling right 'K' has no king and rook"),
-            ("k7/8/8/8/8/8/8/K6R w KK - 0 1", "castling field 'KK'"),
-            ("k7/8/8/8/8/8/8/K6R w ! - 0 1", "castling field '!'"),
-            ("k7/8/8/8/8/8/8/K7 w - e9 0 1", "'e9' is no square"),
-            ("k7/8/8/8/8/8/8/K7 w - e6 0 1", "passed over the en passant square e6"),
-            ("k7/8/8/8/8/8/8/K7 w - - -1 1", "halfmove clock '-1'"),
-            ("k7/8/8/8/8/8/8/K7 w - - 0 99999", "move number '99999'"),
-            ("k6R/8/8/8/8/8/8/K7 w - - 0 1", "black is in check although"),
-            ("k7/8/8/8/8/8/8/K7 w - - 0 1 7", "has 7 fields"),
-        ] {
+    /// Reads each position and compares its own FEN with what is expected.
+    fn check_accepted(cases: &[(&str, &str)]) {
+        for &(fen, expected) in cases {
+            let position = Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+            assert_eq!(position.fen(), expected, "{fen}");
+        }
+    }
+
+    fn check_refused(cases: &[(&str, &str)]) {
+        for (fen, reason) in cases {
             let error = Position::from_fen(fen).unwrap_err().to_string();
             assert!(error.contains(reason), "{fen}: {error}");
         }
     }
 
     #[test]
-    fn a_missing_king_is_read_because_servers_send_it() {
-        assert!(Position::from_fen("k7/8/8/8/8/8/8/8 w - - 0 60").is_ok());
+    fn what_is_no_fen_is_refused_with_the_reason() {
+        check_refused(&[
+            ("", "the FEN is empty"),
+            ("8/8/8/8/8/8/8 w - - 0 1", "must have 8 ranks"),
+            ("9/8/8/8/8/8/8/8 w - - 0 1", "no piece letter"),
+            ("ppppppppp/8/8/8/8/8/8/8 w - - 0 1", "must have 8 ranks"),
+            ("k7/8/8/8/8/8/8/K7 x - - 0 1", "the side to move is 'x'"),
+            ("k7/8/8/8/8/8/8/K6R w KK - 0 1", "castling field 'KK'"),
+            ("k7/8/8/8/8/8/8/K6R w ! - 0 1", "castling field '!'"),
+            ("k7/8/8/8/8/8/8/K7 w - e9 0 1", "'e9' is no square"),
+            ("k7/8/8/8/8/8/8/K7 w - - -1 1", "halfmove clock '-1'"),
+            ("k7/8/8/8/8/8/8/K7 w - - +1 1", "halfmove clock '+1'"),
+            ("k7/8/8/8/8/8/8/K7 w - - 0 65536", "move number '65536'"),
+            ("k7/8/8/8/8/8/8/K7 w - - 0 1 7", "has 7 fields"),
+        ]);
+    }
+
+    #[test]
+    fn missing_fields_have_their_usual_values() {
+        for fields in ["", " w", " w -", " w - -", " w - - 0"] {
+            let fen = format!("k7/8/8/8/8/8/8/K6R{fields}");
+            check_accepted(&[(&fen, "k7/8/8/8/8/8/8/K6R w - - 0 1")]);
+        }
+    }
+
+    #[test]
+    fn kings_are_one_a_side_or_one_in_all() {
+        check_refused(&[
+            ("8/8/8/8/8/8/8/8 w - - 0 1", "both kings are missing"),
+            ("4r3/8/8/8/8/8/8/R7 w - - 0 1", "both kings are missing"),
+            ("kk6/8/8/8/8/8/8/K7 w - - 0 1", "black has 2 kings"),
+            ("k7/8/8/8/8/8/8/K1K4K w - - 0 1", "white has 3 kings"),
+        ]);
+        for turn in ["w", "b"] {
+            let fen = format!("k7/8/8/8/8/8/8/R7 {turn} - - 0 60");
+            check_accepted(&[(&fen, &fen)]);
+            let position = Position::from_fen(&fen).unwrap();
+            assert_eq!(position.outcome().and_then(Outcome::winner), Some(Color::Black));
+            assert!(position.legal_moves().is_empty());
+        }
+    }
+
+    /// Found by the properties of `tests/properties/`: R13 wins while in check, and the FEN of the
+    /// end of such a game was refused.
+    #[test]
+    fn the_winner_may_stand_in_check_once_the_enemy_king_is_gone() {
+        let position = Position::from_fen("8/8/6Qk/8/2b5/8/P7/1K6 b - - 0 1").unwrap();
+        let over = position.after(position.parse_uci("c4a2").unwrap());
+        check_accepted(&[(&over.fen(), "8/8/6Qk/8/8/8/8/8 w - - 0 2")]);
+    }
+
+    #[test]
+    fn pawns_do_not_stand_on_the_first_or_last_rank() {
+        check_refused(&[
+            ("k6P/8/8/8/8/8/8/K7 w - - 0 1", "white has a pawn on h8"),
+            ("k7/8/8/8/8/8/8/K6P w - - 0 1", "white has a pawn on h1"),
+            ("k6p/8/8/8/8/8/8/K7 w - - 0 1", "black has a pawn on h8"),
+            ("k7/8/8/8/8/8/8/K6p w - - 0 1", "black has a pawn on h1"),
+        ]);
+    }
+
+    #[test]
+    fn pawns_and_promoted_pieces_are_eight_at_most() {
+        check_refused(&[
+            ("k7/8/8/8/P7/PPPPPPPP/8/K7 w - - 0 1", "white has more men than"),
+            ("k7/8/8/8/QQ6/PPPPPPPP/8/K7 w - - 0 1", "white has more men than"),
+            ("k7/8/bbb5/pppppppp/8/8/8/K7 w - - 0 1", "black has more men than"),
+            ("k7/8/8/8/NNNNNNNN/NN6/7Q/K6Q w - - 0 1", "white has more men than"),
+        ]);
+        let most = "k7/8/8/8/NNNNNNNN/NN6/QRR5/K1BB4 w - - 0 1";
+        check_accepted(&[(most, most)]);
+    }
+
+    /// The most moves that two million steps of simulated annealing found, as many as are known in
+    /// chess.
+    #[test]
+    fn the_most_moves_known_fit_the_list() {
+        let most = "4Q2k/2Q3KB/Q4Q2/3Q4/1Q4QN/4Q2N/2Q4B/R4R2 w - - 0 1";
+        let moves = Position::from_fen(most).unwrap().legal_moves();
+        assert_eq!(moves.len(), 218);
+        assert!(moves.remaining_capacity() > 30);
+    }
+
+    #[test]
+    fn the_side_that_waits_is_not_in_check_unless_the_kings_touch() {
+        check_refused(&[
+            ("k6R/8/8/8/8/8/8/K7 w - - 0 1", "black is in check although"),
+            ("k6r/8/8/8/8/8/8/7K b - - 0 1", "white is in check although"),
+        ]);
+        let touching = "kK5R/8/8/8/8/8/8/8 w - - 0 1";
+        check_accepted(&[(touching, touching)]);
+    }
+
+    #[test]
+    fn checks_that_no_move_explains_are_accepted() {
+        let many = "k6R/8/1N6/3B4/8/8/8/R6K b - - 0 1";
+        check_accepted(&[(many, many)]);
+        assert_eq!(Position::from_fen(many).unwrap().checkers().len(), 4);
+        // A move can give three at once, where chess knows two: the blast opens three lines.
+        let before = Position::from_fen("3k4/2N1N3/3p4/B1P5/7B/8/8/3R3K w - - 0 1").unwrap();
+        let after = before.after(before.parse_uci("c5d6").unwrap());
+        assert_eq!(after.checkers().len(), 3);
+        check_accepted(&[(&after.fen(), "3k4/8/8/B7/7B/8/8/3R3K b - - 0 1")]);
+    }
+
+    #[test]
+    fn bishops_and_pawns_may_stand_where_no_game_puts_them() {
+        let odd = "k7/8/8/8/P1B5/P7/PPPPBPP1/K7 w - - 0 1";
+        check_accepted(&[(odd, odd)]);
+    }
+
+    #[test]
+    fn castling_rights_need_king_and_rook_unless_the_king_is_gone() {
+        check_refused(&[
+            ("k7/8/8/8/8/8/8/K7 w K - 0 1", "castling right 'K' has no king and rook"),
+            ("k7/8/8/8/8/8/8/K6R w A - 0 1", "castling right 'A' has no king and rook"),
+            ("k7/8/8/8/8/8/K7/7R w K - 0 1", "castling right 'K' has no king and rook"),
+            ("k7/8/8/8/8/8/8/R3K2r w KQ - 0 1", "castling right 'K' has no king and rook"),
+            ("r3k2r/8/8/8/8/8/8/R7 w Qx - 0 1", "castling field 'Qx'"),
+        ]);
+        check_accepted(&[("r3k2r/8/8/8/8/8/8/R7 w KQkq - 0 9", "r3k2r/8/8/8/8/8/8/R7 w kq - 0 9")]);
+    }
+
+    #[test]
+    fn en_passant_needs_a_pawn_and_is_dropped_where_it_cannot_be_played() {
+        check_refused(&[
+            ("k7/8/8/8/8/8/8/K7 w - e6 0 1", "passed over the en passant square e6"),
+            ("k7/8/8/3Pp3/8/8/8/K7 w - e3 0 1", "passed over the en passant square e3"),
+            ("k7/8/8/3Pp3/8/8/8/K7 b - e6 0 1", "passed over the en passant square e6"),
+            ("k7/8/4n3/3Pp3/8/8/8/K7 w - e6 0 1", "passed over the en passant square e6"),
+            ("k7/4n3/8/3Pp3/8/8/8/K7 w - e6 0 1", "passed over the en passant square e6"),
+        ]);
+        check_accepted(&[
+            ("k7/8/8/3Pp3/8/8/8/K7 w - e6 0 1", "k7/8/8/3Pp3/8/8/8/K7 w - e6 0 1"),
+            ("k7/8/8/3Pp3/8/8/8/K7 w - e6 7 1", "k7/8/8/3Pp3/8/8/8/K7 w - e6 7 1"),
+            // Nobody stands beside the pawn; the capture would explode our own king (R7).
+            ("k7/8/8/4p3/8/8/8/K7 w - e6 0 1", "k7/8/8/4p3/8/8/8/K7 w - - 0 1"),
+            ("k7/5K2/8/3Pp3/8/8/8/8 w - e6 0 1", "k7/5K2/8/3Pp3/8/8/8/8 w - - 0 1"),
+            ("8/8/8/3Pp3/8/8/8/K7 w - e6 0 1", "8/8/8/3Pp3/8/8/8/K7 w - - 0 1"),
+        ]);
+    }
+
+    #[test]
+    fn counters_go_as_far_as_they_are_counted() {
+        check_accepted(&[
+            ("k7/8/8/8/8/8/8/K6R w - - 0 0", "k7/8/8/8/8/8/8/K6R w - - 0 1"),
+            ("k7/8/8/8/8/8/8/K6R w - - 100 80", "k7/8/8/8/8/8/8/K6R w - - 100 80"),
+            ("k7/8/8/8/8/8/8/K6R w - - 007 12", "k7/8/8/8/8/8/8/K6R w - - 7 12"),
+        ]);
+        // They stop at their bound, so that the position after a move can be read again. It could
+        // not when the bound for reading was lower.
+        let most = Position::from_fen("k7/8/8/8/8/8/8/K6R w - - 65535 65535").unwrap();
+        let next = most.after(most.parse_uci("h1h2").unwrap());
+        let next = next.after(next.parse_uci("a8a7").unwrap());
+        check_accepted(&[(&next.fen(), "8/k7/8/8/8/8/7R/K7 w - - 65535 65535")]);
+        let late = Position::from_fen("k7/8/8/8/8/8/8/K6R b - - 9999 9999").unwrap();
+        let next = late.after(late.parse_uci("a8a7").unwrap());
+        check_accepted(&[(&next.fen(), "8/k7/8/8/8/8/8/K6R w - - 10000 10000")]);
     }
 }

@@ -26,6 +26,7 @@
 
 pub mod attacks;
 mod bitboard;
+mod epd;
 mod fen;
 mod history;
 mod movegen;
@@ -40,6 +41,7 @@ mod uci_move;
 mod zobrist;
 
 pub use bitboard::{Bitboard, Squares};
+pub use epd::{Epd, OperandError, Operation, ParseEpdError};
 pub use fen::ParseFenError;
 pub use history::{History, IllegalMoveError};
 pub use movegen::Generator;

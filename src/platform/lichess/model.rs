@@ -354,9 +354,8 @@ impl GameLine {
             Self::GameFull(full) => Some(full.into_event(account)),
             Self::GameState(state) => Some(Event::State(state.into_state())),
             Self::OpponentGone(gone) => {
-                let wait =
-                    gone.claim_win_in_seconds.filter(|_| gone.gone).map(|s| millis(s * 1000));
-                Some(Event::OpponentGone(wait))
+                let seconds = gone.claim_win_in_seconds.filter(|_| gone.gone);
+                Some(Event::OpponentGone(seconds.map(|s| millis(s.saturating_mul(1000)))))
             }
             Self::ChatLine(chat) => Some(Event::Chat(chat.into_line())),
             Self::Unknown => None,
@@ -534,6 +533,15 @@ mod tests {
 
     fn event(line: &str) -> Option<PlatformEvent> {
         serde_json::from_str::<EventLine>(line).unwrap().into_event().unwrap()
+    }
+
+    /// A wait beyond all sense overflowed when it was turned into milliseconds.
+    #[test]
+    fn a_wait_without_end_is_a_long_one() {
+        let line =
+            format!(r#"{{"type":"opponentGone","gone":true,"claimWinInSeconds":{}}}"#, i64::MAX);
+        let Some(Event::OpponentGone(Some(wait))) = game_event(&line) else { panic!() };
+        assert_eq!(wait, millis(i64::MAX));
     }
 
     #[test]
