@@ -6,6 +6,8 @@
 // Blank lines keep rustfmt from sorting them.
 pub mod rules;
 
+pub mod pgn;
+
 pub mod arbiter;
 
 pub mod search;

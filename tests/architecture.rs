@@ -15,8 +15,9 @@ mod scan;
 use scan::{Reference, identifiers, references};
 
 /// Module, and what it may import; lowest layer first. A module may always use itself.
-const TABLE: [(&str, &[&str]); 15] = [
+const TABLE: [(&str, &[&str]); 16] = [
     ("rules", &[]),
+    ("pgn", &["rules"]),
     ("metrics", &[]),
     ("arbiter", &["rules"]),
     ("search", &["rules"]),
@@ -25,15 +26,15 @@ const TABLE: [(&str, &[&str]); 15] = [
     ("platform", &["rules", "game", "metrics"]),
     ("daemon", &["rules", "search", "game", "store", "platform", "metrics"]),
     ("uci", &["rules", "search"]),
-    ("selfplay", &["rules", "arbiter", "search"]),
-    ("arena", &["rules", "arbiter"]),
+    ("selfplay", &["rules", "pgn", "arbiter", "search"]),
+    ("arena", &["rules", "pgn", "arbiter"]),
     ("web", &["rules", "arbiter", "search", "game", "store", "metrics"]),
     ("settings", &["search", "game", "store", "platform", "daemon", "web"]),
     (
         "cli",
         &[
-            "rules", "metrics", "arbiter", "search", "game", "store", "platform", "daemon", "uci",
-            "selfplay", "arena", "web", "settings",
+            "rules", "pgn", "metrics", "arbiter", "search", "game", "store", "platform", "daemon",
+            "uci", "selfplay", "arena", "web", "settings",
         ],
     ),
     // The binary and the root of the library wire the parts and hold nothing of their own.
@@ -153,6 +154,21 @@ fn the_arena_does_not_know_the_client() {
         let is_arena = module_path(file).first().is_some_and(|module| module == "arena");
         let knows = is_arena && identifiers(source).iter().any(|word| word == "platform");
         if knows { vec!["mentions `platform`".to_owned()] } else { vec![] }
+    });
+}
+
+/// `pgn-reader` brings another rules core with it, which the product must not use.
+#[test]
+fn there_is_one_rules_core() {
+    check_files(|file, source| {
+        let words = identifiers(source);
+        let is_pgn = module_path(file).first().is_some_and(|module| module == "pgn");
+        let has = |word: &str| words.iter().any(|other| other == word);
+        if has("shakmaty") || (has("pgn_reader") && !is_pgn) {
+            vec!["names another rules core".to_owned()]
+        } else {
+            vec![]
+        }
     });
 }
 

@@ -96,7 +96,7 @@ fn without_a_command_it_shows_its_commands() {
     let output = Program::new().run(&[]);
     assert_eq!(output.status.code(), Some(2));
     let help = stderr(&output);
-    for command in ["run", "demo", "arena", "uci", "perft", "bench", "check"] {
+    for command in ["run", "demo", "arena", "uci", "perft", "bench", "pgn", "check"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
 }
@@ -219,10 +219,13 @@ fn check_names_each_thing_and_what_to_do() {
 
 #[test]
 fn a_demo_plays_its_games_and_ends() {
-    let text = expect_success(&Program::new().run(&[
+    let program = Program::new();
+    let text = expect_success(&program.run(&[
         "demo",
         "--games",
         "2",
+        "--pgn",
+        "games.pgn",
         "--time",
         "60+0",
         "--opponent",
@@ -239,6 +242,60 @@ fn a_demo_plays_its_games_and_ends() {
         text.contains("\n0 illegal moves, 0 games lost on time, both sides counted\n"),
         "{text}"
     );
+    let games = expect_success(&program.run(&["pgn", "games.pgn"]));
+    assert_eq!(games.lines().count(), 2, "{games}");
+    assert!(games.starts_with("games.pgn: game 1: BOT Meitner ("), "{games}");
+}
+
+#[test]
+fn a_demo_tells_at_once_that_its_games_have_no_place() {
+    let error = expect_error(&Program::new().run(&["demo", "--pgn", "no/games.pgn"]), 1);
+    assert!(error.starts_with("cannot write no/games.pgn: "), "{error}");
+}
+
+#[test]
+fn games_are_checked_one_line_each() {
+    let program = Program::new();
+    let good = "[White \"QuietRook7\"]\n[WhiteElo \"1876\"]\n[Variant \"Atomic\"]\n\n\
+                1. Nf3 a6 2. Ne5 a5 3. Nxf7 1-0\n\n";
+    let bad = "[Variant \"Atomic\"]\n\n1. e4 Ke7 *\n\n";
+    let wrong = good.replace("1-0", "0-1");
+    fs::write(program.path().join("a.pgn"), format!("{good}{bad}{wrong}")).expect("a file");
+    fs::write(program.path().join("empty.pgn"), "").expect("a file");
+
+    let output = program.run(&["pgn", "a.pgn", "empty.pgn", "none.pgn"]);
+    assert_eq!(output.status.code(), Some(1));
+    let line = "a.pgn: game 1: QuietRook7 (1876) - ?, 1-0, 5 plies, explosion\n";
+    assert_eq!(stdout(&output), line);
+    let errors = stderr(&output);
+    let errors: Vec<&str> = errors.lines().collect();
+    assert_eq!(errors.len(), 4, "{errors:?}");
+    for (error, start) in errors.iter().zip([
+        "meitner: a.pgn: game 2 (line 7): ply 2: 'Ke7' is no legal move in ",
+        "meitner: a.pgn: game 3: its result is 0-1, but the moves end with explosion, 1-0",
+        "meitner: empty.pgn: holds no game",
+        "meitner: none.pgn: cannot be read: ",
+    ]) {
+        assert!(error.starts_with(start), "{error}");
+    }
+
+    let mut command = program.command(&["pgn", "--write", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    write!(child.stdin.take().expect("a pipe"), "{good}").expect("a pipe");
+    let text = expect_success(&wait(child));
+    assert!(text.starts_with("[Event \"?\"]\n"), "{text}");
+    assert!(text.ends_with("\n\n1. Nf3 a6 2. Ne5 a5 3. Nxf7# 1-0\n\n"), "{text}");
+}
+
+#[test]
+fn games_of_selfplay_are_written_as_pgn_too() {
+    let program = Program::new();
+    let files = ["--out", "games.txt", "--pgn", "games.pgn"];
+    let arguments = ["selfplay", "--games", "2", "--nodes", "50"];
+    expect_success(&program.run(&[&arguments[..], &files].concat()));
+    let games = expect_success(&program.run(&["pgn", "games.pgn"]));
+    assert_eq!(games.lines().count(), 2, "{games}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A game as PGN and as the JSON of the export endpoint.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -8,6 +10,7 @@ use crate::{
         challenge::speed,
         game::{Player, ServerGame},
     },
+    pgn::{self, Annotation, TagName, UtcTime},
     rules::{Color, Position},
 };
 
@@ -44,38 +47,54 @@ pub(super) fn json(game: &ServerGame) -> Value {
     value
 }
 
-/// The game in PGN.
-pub(super) fn pgn(game: &ServerGame) -> String {
-    let result = game.arbiter.ending().map_or("*", Ending::score);
+/// The game for PGN, with the clock after each move if there is one.
+pub(super) fn record(game: &ServerGame) -> pgn::Game {
+    let arbiter = &game.arbiter;
+    let control = arbiter.clocks().control();
+    let mut record = pgn::Game::new(arbiter.history().start().clone());
+    let clocks = game.clock_history_cs.iter().filter(|_| control.is_real_time());
+    let mut clocks = clocks.map(|centiseconds| Duration::from_millis(centiseconds * 10));
+    for &mv in arbiter.history().moves() {
+        let mut annotation = Annotation::default();
+        annotation.clock = clocks.next();
+        record.play(mv, annotation).expect("the arbiter has let the move pass");
+    }
+    let score = arbiter.ending().map_or("*", Ending::score);
+    record.result = score.parse().unwrap_or_default();
     let (white, black) = (game.player(Color::White), game.player(Color::Black));
     let kind = if game.rated { "Rated" } else { "Casual" };
-    let date = date(game.created_at_ms);
-    let tags = [
-        ("Event", format!("{kind} Atomic game")),
-        ("Site", format!("https://lichess.org/{}", game.id)),
-        ("Date", date.clone()),
-        ("White", white.name.clone()),
-        ("Black", black.name.clone()),
-        ("Result", result.to_owned()),
-        ("UTCDate", date),
-        ("UTCTime", time(game.created_at_ms)),
-        ("WhiteElo", white.rating.to_string()),
-        ("BlackElo", black.rating.to_string()),
-        ("Variant", "Atomic".to_owned()),
-        ("TimeControl", time_control(game.arbiter.clocks().control())),
-        ("Termination", termination(game).to_owned()),
-    ];
-    let tags: Vec<String> =
-        tags.iter().map(|(tag, value)| format!("[{tag} \"{value}\"]\n")).collect();
-    let movetext: Vec<String> = san_moves(game)
-        .iter()
-        .enumerate()
-        .map(|(ply, san)| match ply % 2 {
-            0 => format!("{}. {san} ", ply / 2 + 1),
-            _ => format!("{san} "),
-        })
-        .collect();
-    format!("{}\n{}{result}\n\n", tags.concat(), movetext.concat())
+    let began_at = UtcTime::from_epoch_ms(game.created_at_ms);
+    for (name, value) in [
+        (TagName::EVENT, format!("{kind} Atomic game")),
+        (TagName::SITE, format!("https://lichess.org/{}", game.id)),
+        (TagName::DATE, began_at.date()),
+        (TagName::WHITE, white.name.clone()),
+        (TagName::BLACK, black.name.clone()),
+        (TagName::UTC_DATE, began_at.date()),
+        (TagName::UTC_TIME, began_at.time()),
+        (TagName::WHITE_ELO, white.rating.to_string()),
+        (TagName::BLACK_ELO, black.rating.to_string()),
+        (TagName::TIME_CONTROL, time_control(control).to_string()),
+        (TagName::TERMINATION, termination(game).to_owned()),
+    ] {
+        record.tags.set(name, value);
+    }
+    for (name, diff) in [
+        (TagName::WHITE_RATING_DIFF, white.rating_diff),
+        (TagName::BLACK_RATING_DIFF, black.rating_diff),
+    ] {
+        if let Some(diff) = diff {
+            record.tags.set(name, format!("{diff:+}"));
+        }
+    }
+    for (name, title) in
+        [(TagName::WHITE_TITLE, &white.title), (TagName::BLACK_TITLE, &black.title)]
+    {
+        if let Some(title) = title {
+            record.tags.set(name, title);
+        }
+    }
+    record
 }
 
 fn player_json(player: &Player) -> Value {
@@ -109,59 +128,12 @@ fn termination(game: &ServerGame) -> &'static str {
     }
 }
 
-fn time_control(control: TimeControl) -> String {
+fn time_control(control: TimeControl) -> pgn::TimeControl {
     match control {
         TimeControl::RealTime { limit, increment } => {
-            format!("{}+{}", limit.as_secs(), increment.as_secs())
+            pgn::TimeControl::Clock { initial: limit, increment }
         }
-        TimeControl::Correspondence { per_move } => format!("1/{}", per_move.as_secs()),
-        TimeControl::Unlimited => "-".to_owned(),
-    }
-}
-
-/// The day as `2026.10.30`. Counts years and months off; an arena's games lie near 2026.
-fn date(epoch_ms: u64) -> String {
-    let mut day = epoch_ms / 86_400_000;
-    let mut year = 1970;
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    while day >= 365 + u64::from(is_leap(year)) {
-        day -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    format!("{year}.{month:02}.{:02}", day + 1)
-}
-
-/// The time of day as `22:40:00`.
-fn time(epoch_ms: u64) -> String {
-    let seconds = epoch_ms / 1000 % 86_400;
-    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_counted_off() {
-        let expected = [
-            (0, "1970.01.01", "00:00:00"),
-            (951_782_400_000, "2000.02.29", "00:00:00"),
-            (1_793_400_000_000, "2026.10.30", "22:40:00"),
-            (1_798_761_599_000, "2026.12.31", "23:59:59"),
-        ];
-        for (epoch_ms, day, clock) in expected {
-            assert_eq!((date(epoch_ms).as_str(), time(epoch_ms).as_str()), (day, clock));
-        }
+        TimeControl::Correspondence { per_move } => pgn::TimeControl::PerMove(per_move),
+        TimeControl::Unlimited => pgn::TimeControl::Unlimited,
     }
 }

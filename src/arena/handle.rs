@@ -7,16 +7,20 @@ use std::{
 
 use tokio::sync::broadcast;
 
-use crate::arena::{
-    account::{AccountSpec, Scope, Token},
-    challenge::ChallengeSpec,
-    counters::Counters,
-    faults::{Endpoint, Fault, FaultPlan},
-    game::GameSnapshot,
-    house::{HouseAction, HouseSpec},
-    opponent::Opponent,
-    recorder::Recorded,
-    state::{Refused, Shared},
+use crate::{
+    arena::{
+        account::{AccountSpec, Scope, Token},
+        challenge::ChallengeSpec,
+        counters::Counters,
+        export,
+        faults::{Endpoint, Fault, FaultPlan},
+        game::GameSnapshot,
+        house::{HouseAction, HouseSpec},
+        opponent::Opponent,
+        recorder::Recorded,
+        state::{Refused, Shared},
+    },
+    pgn,
 };
 
 /// The arena refuses what it was asked for.
@@ -205,6 +209,13 @@ impl ArenaHandle {
         let state = self.shared.read();
         let finished = state.finished.iter().filter_map(|id| state.games.get(id));
         finished.map(|game| game.snapshot(now)).collect()
+    }
+
+    /// All games that are over, in the order of their ends, as PGN has them.
+    pub fn records(&self) -> Vec<pgn::Game> {
+        let state = self.shared.read();
+        let finished = state.finished.iter().filter_map(|id| state.games.get(id));
+        finished.map(export::record).collect()
     }
 
     /// Whether an account has its event stream open.

@@ -11,6 +11,7 @@ mod exit;
 mod host;
 mod log;
 mod options;
+mod pgn;
 mod run;
 mod training;
 
@@ -47,6 +48,8 @@ enum Command {
     Selfplay(training::SelfplayArgs),
     /// Fit the evaluation to games and print its source file
     Tune(training::TuneArgs),
+    /// Check games in PGN, and print one line for each
+    Pgn(pgn::PgnArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
 }
@@ -62,6 +65,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Bench(args) => engine::bench(args),
         Command::Selfplay(args) => training::selfplay(args),
         Command::Tune(args) => training::tune(args),
+        Command::Pgn(args) => pgn::pgn(args),
         Command::Check(args) => check::check(args),
     };
     match result {

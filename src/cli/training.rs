@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, BufWriter, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -27,6 +27,9 @@ pub(super) struct SelfplayArgs {
     /// File for the games, one a line; standard output if not given
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
+    /// File for the same games as PGN
+    #[arg(long, value_name = "PATH")]
+    pgn: Option<PathBuf>,
 }
 
 /// Arguments of `tune`.
@@ -46,22 +49,28 @@ pub(super) struct TuneArgs {
 /// Plays games of the engine with itself.
 pub(super) fn selfplay(args: &SelfplayArgs) -> anyhow::Result<ExitCode> {
     let mut out: Box<dyn Write> = match &args.out {
-        Some(path) => {
-            let file =
-                File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-            Box::new(BufWriter::new(file))
-        }
+        Some(path) => Box::new(create(path)?),
         None => Box::new(BufWriter::new(io::stdout().lock())),
     };
+    let mut pgn = args.pgn.as_deref().map(create).transpose()?;
     let plan = Plan { games: args.games, seed: args.seed, nodes: args.nodes };
     let mut written = Ok(());
     selfplay::play(plan, |record| {
-        written = writeln!(out, "{record}");
+        written = writeln!(out, "{record}").and_then(|()| match &mut pgn {
+            Some(pgn) => write!(pgn, "{}", record.to_pgn()),
+            None => Ok(()),
+        });
         written.is_ok()
     });
     written?;
     out.flush()?;
+    pgn.map_or(Ok(()), |mut pgn| pgn.flush())?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(BufWriter::new(file))
 }
 
 /// Fits the weights and prints them as the source file that the evaluation is built with.

@@ -2,7 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::rules::{Color, History, Move, ParseFenError, ParseUciMoveError, Position};
+use crate::{
+    pgn::{self, Annotation, Evaluation, GameResult, TagName, Value},
+    rules::{Color, History, Move, ParseFenError, ParseUciMoveError, Position},
+};
 
 /// A move and the score of its search, in centipawns for the mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,34 @@ pub struct Record {
     pub plies: Vec<Ply>,
     /// Who won; `None` for a draw.
     pub winner: Option<Color>,
+}
+
+impl Record {
+    /// The game for PGN, with the score of each move as its evaluation.
+    pub fn to_pgn(&self) -> pgn::Game {
+        let mut game = pgn::Game::new(self.start.clone());
+        for ply in &self.plies {
+            let is_white = game.history().position().turn() == Color::White;
+            let value = Value::Centipawns(if is_white { ply.score } else { -ply.score });
+            let mut annotation = Annotation::default();
+            annotation.evaluation = Some(Evaluation { value, depth: None });
+            if game.play(ply.mv, annotation).is_err() {
+                break;
+            }
+        }
+        game.result = self.winner.map_or(GameResult::Draw, GameResult::won_by);
+        let is_over = game.history().outcome().is_some();
+        for (name, value) in [
+            (TagName::EVENT, "Selfplay"),
+            (TagName::WHITE, "Meitner"),
+            (TagName::BLACK, "Meitner"),
+            // `play` ends games that are as good as won.
+            (TagName::TERMINATION, if is_over { "Normal" } else { "Adjudication" }),
+        ] {
+            game.tags.set(name, value);
+        }
+        game
+    }
 }
 
 /// Why a line is no record.
@@ -92,6 +123,15 @@ mod tests {
         assert_eq!(record.winner, Some(Color::Black));
         assert_eq!(record.plies.len(), 2);
         assert_eq!(record.to_string(), line);
+    }
+
+    #[test]
+    fn a_record_becomes_pgn_with_scores_from_whites_view() {
+        let line = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1|0-1|g1f3:12 f7f6:-30";
+        let text = line.parse::<Record>().unwrap().to_pgn().to_string();
+        let moves = "\n\n1. Nf3 { [%eval 0.12] } 1... f6 { [%eval 0.3] } 0-1\n\n";
+        assert!(text.ends_with(moves), "{text}");
+        assert!(text.contains("[Termination \"Adjudication\"]"), "{text}");
     }
 
     #[test]

@@ -91,9 +91,23 @@ async fn a_king_explodes_and_the_stream_ends() {
     let mut again = site.client.game_stream(&id).await;
     assert_eq!(again.line().await["state"]["status"], "variantEnd");
     assert_eq!(again.next().await, Next::End);
-    let pgn = site.client.send(Method::GET, &format!("/game/export/{id}"), "").await.expect("PGN");
-    let pgn = pgn.text().await.expect("text");
-    assert!(pgn.contains("\n1. Nf3 a6 2. Ne5 a5 3. Nxf7"), "{pgn}");
+    let export = async |query: &str| {
+        let path = format!("/game/export/{id}{query}");
+        let pgn = site.client.send(Method::GET, &path, "").await.expect("PGN");
+        pgn.text().await.expect("text")
+    };
+    let pgn = export("?clocks=false").await;
+    assert!(pgn.ends_with("\n\n1. Nf3 a6 2. Ne5 a5 3. Nxf7# 1-0\n\n"), "{pgn}");
+    // The tags that the API's example has, but for what an unrated player without title lacks.
+    let tags = "Event Site Date White Black Result UTCDate UTCTime WhiteElo BlackElo Variant \
+                TimeControl Termination";
+    for tag in tags.split(' ') {
+        assert!(pgn.contains(&format!("[{tag} \"")), "{tag} is missing: {pgn}");
+    }
+    let with_clocks = export("").await;
+    assert!(with_clocks.contains("\n1. Nf3 { [%clk 0:0"), "{with_clocks}");
+    let games: Result<Vec<_>, _> = meitner::pgn::Reader::new(with_clocks.as_bytes()).collect();
+    assert_eq!(games.expect("what is written can be read").len(), 1);
     site.close().await;
 }
 

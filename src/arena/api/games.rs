@@ -72,5 +72,9 @@ pub(super) fn export(context: &Context, id: &str, request: &Request) -> Answer {
     if request.accepts_json {
         return Ok(found(&export::json(game)));
     }
-    Ok(response(StatusCode::OK, "application/x-chess-pgn", full(export::pgn(game))))
+    let mut record = export::record(game);
+    if request.query.get("clocks").is_some_and(|clocks| clocks == "false") {
+        record.remove_clocks();
+    }
+    Ok(response(StatusCode::OK, "application/x-chess-pgn", full(record.to_string())))
 }

@@ -8,7 +8,9 @@ mod screen;
 mod words;
 
 use std::{
+    fs,
     io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
@@ -34,6 +36,7 @@ use crate::{
     },
     daemon::{self, DaemonError, Shutdown, ShutdownOptions, Summary, policy::PolicyOptions},
     game::{GameId, LiveGames, Snapshot},
+    pgn,
     platform::lichess::{self, Client},
     settings::Settings,
 };
@@ -52,6 +55,9 @@ pub(super) struct DemoArgs {
     /// Play so many games and exit; without it the games go on until Ctrl-C
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     games: Option<u32>,
+    /// File for the finished games as PGN, written at the end
+    #[arg(long, value_name = "PATH")]
+    pgn: Option<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
@@ -61,6 +67,10 @@ pub(super) struct DemoArgs {
 /// Plays.
 pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let settings = args.settings.load()?;
+    if let Some(path) = &args.pgn {
+        // A place that cannot be written to is told before the games, not after them.
+        write_games(path, &[])?;
+    }
     let is_drawn = io::stdout().is_terminal();
     // Log lines amid a drawing would spoil it.
     if !(is_drawn && io::stderr().is_terminal()) {
@@ -90,8 +100,16 @@ async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::R
     let summary = watch_games(&club, args.games, bot, &shutdown, viewer).await?;
     end.cancel();
     while server.join_next().await.is_some() {}
+    if let Some(path) = &args.pgn {
+        write_games(path, &club.handle.records())?;
+    }
     conclude(&club.handle, &summary)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn write_games(path: &Path, games: &[pgn::Game]) -> anyhow::Result<()> {
+    let text: String = games.iter().map(ToString::to_string).collect();
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The bot as it is set up, but open to the arena's players.
