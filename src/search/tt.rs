@@ -54,11 +54,21 @@ pub(super) struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of about this many MiB, at least one bucket.
+    /// A table of about this many MiB, at least one bucket; half as many, and so on, where the
+    /// system has not enough memory.
     pub(super) fn new(mebibytes: usize) -> Self {
-        let count = (mebibytes.saturating_mul(1 << 20) / BYTES_PER_BUCKET).max(1);
-        let buckets = std::iter::repeat_with(Bucket::default).take(count).collect();
-        Self { buckets, age: AtomicU8::new(0) }
+        let mut count = (mebibytes.saturating_mul(1 << 20) / BYTES_PER_BUCKET).max(1);
+        let mut buckets = Vec::new();
+        while buckets.try_reserve_exact(count).is_err() && count > 1 {
+            count /= 2;
+        }
+        buckets.resize_with(count, Bucket::default);
+        Self { buckets: buckets.into_boxed_slice(), age: AtomicU8::new(0) }
+    }
+
+    /// The size in whole MiB.
+    pub(super) fn mebibytes(&self) -> usize {
+        self.buckets.len() * BYTES_PER_BUCKET >> 20
     }
 
     /// Forgets everything.
