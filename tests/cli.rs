@@ -140,7 +140,7 @@ fn bench_ends_with_nodes_and_speed_and_repeats_its_nodes() {
     assert_eq!(nodes(&program.run(&["bench", "4"])), first);
 }
 
-/// OpenBench reads the output from its end, with anything but letters, digits and spaces made
+/// `OpenBench` reads the output from its end, with anything but letters, digits and spaces made
 /// spaces, and takes the first `N nodes` and `N nps` that it meets (`Client/bench.py`).
 #[test]
 fn bench_is_read_as_openbench_reads_it() {

@@ -406,7 +406,7 @@ fn a_new_game_and_a_new_size_keep_the_session_going() {
 fn expect_lines(infos: &[String], count: usize) {
     let lines = last_lines(infos, count);
     let numbers: Vec<i64> = lines.iter().map(|line| number(line, "multipv")).collect();
-    assert_eq!(numbers, (1..=count as i64).collect::<Vec<_>>(), "{lines:#?}");
+    assert_eq!(numbers, (1..).take(count).collect::<Vec<_>>(), "{lines:#?}");
     assert!(lines.iter().all(|line| number(line, "depth") == number(lines[0], "depth")));
     assert!(lines.is_sorted_by_key(|line| -score(line)), "{lines:#?}");
     let mut moves: Vec<&str> = lines.iter().filter_map(|line| pv(line).split(' ').next()).collect();

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::{
-    rules::{History, Move, Position},
+    rules::{History, Move, Outcome, Position},
     search::{
         Info, Limits, Progress, Report, Score, SearchId, Update,
         alphabeta::Searcher,
@@ -167,7 +167,7 @@ impl Engine {
     }
 
     /// Changes the size of the engine. A running search is stopped; the table is emptied if its
-    /// size changes. If there is not enough memory, the table becomes as large as it can: see
+    /// size changes. If there is not enough memory, the table becomes a small one: see
     /// [`hash_mb`](Self::hash_mb).
     pub fn set_options(&self, options: Options) {
         self.change(|done| Job::SetOptions(options, done));
@@ -480,22 +480,17 @@ fn help(mut searcher: Searcher<'_>, history: &History, multipv: usize, mut moves
 /// The end of a search with this best line.
 fn report(searcher: &Searcher<'_>, id: u64, history: &History, best: Option<&Line>) -> Report {
     let id = SearchId(id);
-    match best {
-        Some(line) => {
-            let ponder = expected(history, line);
-            Report { id, best: Some(line.mv), ponder, info: searcher.info(line, 1) }
-        }
-        None => {
-            let score = Score::from_value(verdict(history.position()));
-            let info = Info { multipv: 1, score, ..Info::default() };
-            Report { id, best: None, ponder: None, info }
-        }
+    if let Some(line) = best {
+        let ponder = expected(history, line);
+        return Report { id, best: Some(line.mv), ponder, info: searcher.info(line, 1) };
     }
+    let score = Score::from_value(verdict(history.position()));
+    Report { id, best: None, ponder: None, info: Info { multipv: 1, score, ..Info::default() } }
 }
 
 /// The value of a position without legal moves.
 fn verdict(position: &Position) -> score::Value {
-    match position.outcome().and_then(|outcome| outcome.winner()) {
+    match position.outcome().and_then(Outcome::winner) {
         Some(winner) if winner == position.turn() => score::win_at(0),
         Some(_) => score::loss_at(0),
         None => score::DRAW,

@@ -126,9 +126,10 @@ impl Options {
                 truth()?;
             }
             "uci_chess960" => {
-                self.notation = match truth()? {
-                    true => CastlingNotation::KingToRook,
-                    false => CastlingNotation::KingTwoSquares,
+                self.notation = if truth()? {
+                    CastlingNotation::KingToRook
+                } else {
+                    CastlingNotation::KingTwoSquares
                 };
             }
             "uci_showwdl" => self.shows_wdl = truth()?,

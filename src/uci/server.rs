@@ -141,11 +141,14 @@ impl<W: Write + Send + 'static> Session<W> {
             Ok(Effect::Resize) => {
                 self.engine.set_options(self.options.engine);
                 self.engine.wait_until_ready();
-                let size = self.engine.hash_mb();
-                if size < self.options.engine.hash_mb {
-                    return self.complain(&format!("there is memory for {size} MiB of Hash only"));
+                let (size, wanted) = (self.engine.hash_mb(), self.options.engine.hash_mb);
+                if size >= wanted {
+                    return Ok(());
                 }
-                Ok(())
+                // The engine is told too, so that another option does not ask for it again.
+                self.options.engine.hash_mb = size;
+                self.engine.set_options(self.options.engine);
+                self.complain(&format!("there is no memory for {wanted} MiB of Hash, it is {size}"))
             }
             Err(error) => self.complain(&error),
         }

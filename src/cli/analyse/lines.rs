@@ -1,6 +1,7 @@
 //! The best lines of a running search, as rows of a table.
 
 use std::{
+    fmt::Write as _,
     io::{self, Write},
     time::Duration,
 };
@@ -22,8 +23,8 @@ pub(super) struct Lines {
     phase: f64,
     count: usize,
     is_terminal: bool,
-    /// The lines of the present iteration, the best first.
-    lines: Vec<Info>,
+    /// Those of the present iteration, the best first.
+    infos: Vec<Info>,
     /// Lines of the last drawing, to be written over.
     height: usize,
 }
@@ -31,11 +32,11 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(position: &Position, count: usize, is_terminal: bool) -> Self {
         let phase = wdl::phase(position);
-        Self { position: position.clone(), phase, count, is_terminal, lines: Vec::new(), height: 0 }
+        Self { position: position.clone(), phase, count, is_terminal, infos: Vec::new(), height: 0 }
     }
 
     /// The head of the table.
-    pub(super) fn begin(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn begin(out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nscores and chances are White's\n")?;
         writeln!(out, "{:>5} {:>7}  {:<20} line", "depth", "score", "win, draw, loss")?;
         out.flush()
@@ -44,14 +45,14 @@ impl Lines {
     /// Takes in a line. Piped, only the best is written.
     pub(super) fn line(&mut self, info: Info, out: &mut impl Write) -> io::Result<()> {
         if info.multipv <= 1 {
-            self.lines.clear();
+            self.infos.clear();
             if !self.is_terminal {
                 writeln!(out, "{}", self.table_row(&info))?;
             }
         }
-        self.lines.push(info);
-        if self.is_terminal && self.lines.len() == self.count {
-            let status = status(&self.lines[0]);
+        self.infos.push(info);
+        if self.is_terminal && self.infos.len() == self.count {
+            let status = status(&self.infos[0]);
             self.draw(&status, out)?;
         }
         out.flush()
@@ -77,12 +78,13 @@ impl Lines {
     fn draw(&mut self, status: &str, out: &mut impl Write) -> io::Result<()> {
         let mut text = String::from(NO_WRAP);
         if self.height > 0 {
-            text.push_str(&format!("\x1b[{}A", self.height));
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\x1b[{}A", self.height);
         }
-        let rows = self.lines.iter().map(|info| self.table_row(info));
+        let rows = self.infos.iter().map(|info| self.table_row(info));
         let rows: Vec<String> = rows.chain([status.to_owned()]).collect();
         for row in &rows {
-            text.push_str(&format!("\r{row}{CLEAR_TO_END}\n"));
+            let _ = writeln!(text, "\r{row}{CLEAR_TO_END}");
         }
         text.push_str(WRAP);
         self.height = rows.len();
@@ -97,7 +99,7 @@ impl Lines {
             row(out, "best move", self.position.san(best))?;
         }
         let lines =
-            if self.lines.is_empty() { std::slice::from_ref(&report.info) } else { &self.lines };
+            if self.infos.is_empty() { std::slice::from_ref(&report.info) } else { &self.infos };
         if !self.is_terminal && lines.len() > 1 {
             for (number, info) in lines.iter().enumerate() {
                 row(out, &format!("line {}", number + 1), self.table_row(info))?;

@@ -167,7 +167,7 @@ fn search(
     // A writer that has given up hears no more.
     let listener = move |update| drop(sender.send(update));
     engine.search(history.clone(), limits, Box::new(listener));
-    lines.begin(out)?;
+    Lines::begin(out)?;
     for update in updates {
         match update {
             Update::Info(info) => lines.line(info, out)?,
