@@ -96,7 +96,7 @@ fn without_a_command_it_shows_its_commands() {
     let output = Program::new().run(&[]);
     assert_eq!(output.status.code(), Some(2));
     let help = stderr(&output);
-    for command in ["run", "demo", "arena", "uci", "perft", "bench", "pgn", "check"] {
+    for command in ["run", "demo", "arena", "uci", "analyse", "perft", "bench", "pgn", "check"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
 }
@@ -138,6 +138,94 @@ fn bench_ends_with_nodes_and_speed_and_repeats_its_nodes() {
     let first = nodes(&program.run(&["bench", "4"]));
     assert!(first > 1000, "{first}");
     assert_eq!(nodes(&program.run(&["bench", "4"])), first);
+}
+
+/// `OpenBench` reads the output from its end, with anything but letters, digits and spaces made
+/// spaces, and takes the first `N nodes` and `N nps` that it meets (`Client/bench.py`).
+#[test]
+fn bench_is_read_as_openbench_reads_it() {
+    let output = Program::new().run(&["bench", "3"]);
+    let text = expect_success(&output) + &stderr(&output);
+    let (mut nodes, mut speed) = (None, None);
+    for line in text.trim().lines().rev() {
+        let plain: String =
+            line.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' }).collect();
+        let words: Vec<&str> = plain.split_whitespace().collect();
+        let number = |unit| {
+            let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok());
+            let at = words.iter().position(|word| word.eq_ignore_ascii_case(unit))?;
+            at.checked_sub(1).and_then(number).or_else(|| number(at + 1))
+        };
+        nodes = nodes.or_else(|| number("nodes"));
+        speed = speed.or_else(|| number("nps"));
+    }
+    let counts = text.lines().skip(2).filter_map(|line| {
+        let first = line.split_whitespace().next()?.parse::<u64>().ok()?;
+        line.contains('/').then_some(first)
+    });
+    assert_eq!(nodes, Some(counts.sum()), "{text}");
+    assert!(speed.is_some_and(|speed| speed > 1000), "{text}");
+}
+
+#[test]
+fn analyse_explains_a_position() {
+    let program = Program::new();
+    let text = expect_success(&program.run(&["analyse", "--depth", "5", "--moves", "1. Nf3 a7a6"]));
+    assert!(text.starts_with("8  r n b q k b n r\n7  . p p p p p p p\n"), "{text}");
+    for part in ["\nto move      White, move 2\n", "\nbest move    Ne5\n", "  #", "2.Ne5 "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\x1b'), "{text}");
+    let rows = text.lines().filter(|line| line.contains(" 2.")).count();
+    assert!((1..=5).contains(&rows), "{text}");
+}
+
+#[test]
+fn analyse_shows_several_lines_of_a_position_in_words_without_quotes() {
+    let fen = "4k3/8/8/8/8/8/PP6/R3K3 b - - 0 1";
+    let mut arguments = vec!["analyse", "--lines", "3", "--nodes", "3000", "--board", "figures"];
+    arguments.extend(fen.split(' '));
+    let text = expect_success(&Program::new().run(&arguments));
+    assert!(text.contains("♔") && text.contains(fen), "{text}");
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("line ")).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    // White is better, whoever is to move.
+    assert!(lines.iter().all(|line| line.contains(" +") && line.contains(" 1...")), "{text}");
+}
+
+#[test]
+fn analyse_knows_a_game_that_is_over() {
+    let program = Program::new();
+    let text = expect_success(&program.run(&["analyse", "--moves", "Nf3 a6 Ne5 a5 Nxf7"]));
+    assert!(text.contains("game over    1-0, White has won by explosion\n"), "{text}");
+    assert!(!text.contains("best move"), "{text}");
+}
+
+#[test]
+fn analyse_refuses_nonsense_in_one_sentence() {
+    let program = Program::new();
+    let error = expect_error(&program.run(&["analyse", "nonsense"]), 1);
+    assert!(error.starts_with("'nonsense' is no position: "), "{error}");
+    let error = expect_error(&program.run(&["analyse", "--moves", "e4 Ke4"]), 1);
+    assert!(error.starts_with("--moves: 'Ke4' is no legal move in "), "{error}");
+    for bad in [["--time", "soon"], ["--depth", "0"], ["--lines", "0"], ["--hash", "x"]] {
+        let output = program.run(&["analyse", bad[0], bad[1]]);
+        assert_eq!(output.status.code(), Some(2), "{bad:?}");
+        assert!(stderr(&output).contains(bad[1]), "{}", stderr(&output));
+    }
+}
+
+/// Interfaces and match programs start an engine by its name alone.
+#[test]
+fn without_a_command_it_speaks_uci_to_whoever_speaks_first() {
+    let program = Program::new();
+    let mut command = program.command(&[]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"uci\ngo depth 1\nisready\nquit\n").expect("the program reads");
+    let text = expect_success(&wait(child));
+    assert!(text.starts_with("id name Meitner ") && text.contains("\nuciok\n"), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Each command wires parts of the library and writes to standard output; nothing
 //! else in the library prints. Errors go to standard error in one line, logs as well.
 
+mod analyse;
 mod arena;
 mod check;
 mod demo;
@@ -16,18 +17,19 @@ mod run;
 mod training;
 
 use std::{
-    io::{self, Write as _},
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// An atomic chess bot: plays on lichess, in a local arena, and in any UCI program.
 #[derive(Debug, Parser)]
-#[command(version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(version, about, max_term_width = 100)]
 pub struct Cli {
+    /// Without a command, `uci` if something else than a person is at the other end.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -40,6 +42,8 @@ enum Command {
     Arena(arena::ArenaArgs),
     /// Speak UCI over standard input and output
     Uci,
+    /// Explain a position: board, facts, and the best lines
+    Analyse(analyse::AnalyseArgs),
     /// Count the legal move sequences of a length, for each first move and in all
     Perft(engine::PerftArgs),
     /// Search a fixed set of positions; the number of nodes is the signature of the searcher
@@ -50,24 +54,46 @@ enum Command {
     Tune(training::TuneArgs),
     /// Check games in PGN, and print one line for each
     Pgn(pgn::PgnArgs),
+    /// Fit the chances of win, draw and loss to games and print their constant
+    Wdl(training::WdlArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
 }
 
 /// Carries out a command. Its errors are told to standard error here.
 pub fn run(cli: &Cli) -> ExitCode {
-    let result = match &cli.command {
+    let Some(command) = &cli.command else { return without_command() };
+    finish(match command {
         Command::Run(args) => run::run(args),
         Command::Demo(args) => demo::demo(args),
         Command::Arena(args) => arena::arena(args),
         Command::Uci => engine::uci(),
+        Command::Analyse(args) => analyse::analyse(args),
         Command::Perft(args) => engine::perft(args),
         Command::Bench(args) => engine::bench(args),
         Command::Selfplay(args) => training::selfplay(args),
         Command::Tune(args) => training::tune(args),
         Command::Pgn(args) => pgn::pgn(args),
+        Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),
-    };
+    })
+}
+
+/// Interfaces and match programs start an engine by its name alone, and speak first. A person, or
+/// an empty input, gets the help.
+fn without_command() -> ExitCode {
+    let input = io::stdin();
+    let is_spoken_to =
+        !input.is_terminal() && input.lock().fill_buf().is_ok_and(|begin| !begin.is_empty());
+    if is_spoken_to {
+        return finish(engine::uci());
+    }
+    // Nobody to read it is no error.
+    let _ = write!(io::stderr(), "{}", Cli::command().render_help());
+    exit::SETTINGS.into()
+}
+
+fn finish(result: anyhow::Result<ExitCode>) -> ExitCode {
     match result {
         Ok(code) => code,
         // The reader has seen enough, as in `meitner perft 5 | head`.

@@ -10,7 +10,10 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::selfplay::{self, Plan, Record, Schedule};
+use crate::{
+    search::wdl::Model,
+    selfplay::{self, Plan, Record, Schedule, WdlFit},
+};
 
 /// Arguments of `selfplay`.
 #[derive(Debug, Args)]
@@ -46,6 +49,14 @@ pub(super) struct TuneArgs {
     result_share: f32,
 }
 
+/// Arguments of `wdl`.
+#[derive(Debug, Args)]
+pub(super) struct WdlArgs {
+    /// Files of games from `selfplay`
+    #[arg(required = true)]
+    games: Vec<PathBuf>,
+}
+
 /// Plays games of the engine with itself.
 pub(super) fn selfplay(args: &SelfplayArgs) -> anyhow::Result<ExitCode> {
     let mut out: Box<dyn Write> = match &args.out {
@@ -75,15 +86,7 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
 
 /// Fits the weights and prints them as the source file that the evaluation is built with.
 pub(super) fn tune(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let mut records = Vec::new();
-    for path in &args.games {
-        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        for (index, line) in BufReader::new(file).lines().enumerate() {
-            let place = || format!("{}, line {}", path.display(), index + 1);
-            let record: Record = line.with_context(place)?.parse().with_context(place)?;
-            records.push(record);
-        }
-    }
+    let records = read(&args.games)?;
     let schedule = Schedule {
         epochs: args.epochs,
         result_share: args.result_share.clamp(0.0, 1.0),
@@ -100,4 +103,41 @@ pub(super) fn tune(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     )?;
     io::stdout().write_all(selfplay::write_weights(&fit.weights, &origin).as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fits the chances of win, draw and loss to scores, and prints them as the constant of the source.
+pub(super) fn wdl(args: &WdlArgs) -> anyhow::Result<ExitCode> {
+    let records = read(&args.games)?;
+    let WdlFit { model: Model { even, scale }, positions, likelihood } =
+        selfplay::fit_wdl(&records);
+    let [blind, flat, fitted] = likelihood;
+    writeln!(
+        io::stderr(),
+        "{} games, {positions} positions; log-likelihood {blind:.4} without the score, {flat:.4} \
+         without the phase, {fitted:.4} with both",
+        records.len()
+    )?;
+    writeln!(
+        io::stdout(),
+        "pub const MODEL: Model =\n    Model {{ even: [{:.1}, {:.1}], scale: [{:.1}, {:.1}] }};",
+        even[0],
+        even[1],
+        scale[0],
+        scale[1]
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The games of all files, in their order.
+fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    for path in paths {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        for (index, line) in BufReader::new(file).lines().enumerate() {
+            let place = || format!("{}, line {}", path.display(), index + 1);
+            let record: Record = line.with_context(place)?.parse().with_context(place)?;
+            records.push(record);
+        }
+    }
+    Ok(records)
 }

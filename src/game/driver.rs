@@ -158,6 +158,8 @@ impl Driver {
             Update::Info(info) => {
                 info_sender.send_replace(Some(info));
             }
+            // Nothing that a decision needs.
+            Update::Progress(_) => {}
             Update::Report(report) => {
                 if let Some(sender) = report_sender.take() {
                     // Nobody listens any more when the search was stopped and given up.

@@ -20,7 +20,7 @@ pub enum Bound {
     Exact,
 }
 
-/// The state of a search after an iteration.
+/// One line of a search after an iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Info {
     /// Completed depth in plies.
@@ -35,7 +35,7 @@ pub struct Info {
     pub bound: Bound,
     /// Nodes of all threads.
     pub nodes: u64,
-    /// Since the search began.
+    /// Since the search began, pondering included.
     pub elapsed: Duration,
     /// Share of the transposition table in use, in permille.
     pub hashfull: u32,
@@ -46,8 +46,35 @@ pub struct Info {
 impl Info {
     /// Nodes a second.
     pub fn nps(&self) -> u64 {
-        (u128::from(self.nodes) * 1_000_000_000 / self.elapsed.as_nanos().max(1)) as u64
+        per_second(self.nodes, self.elapsed)
     }
+}
+
+/// A sign of life from an iteration that takes long.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// The depth that is searched, in plies.
+    pub depth: u32,
+    /// A move of the root that the search begins, and its number among those to be searched, from
+    /// 1; `None` if this says only how far the search is.
+    pub current: Option<(Move, usize)>,
+    /// Nodes of all threads.
+    pub nodes: u64,
+    /// Since the search began.
+    pub elapsed: Duration,
+    /// Share of the transposition table in use, in permille.
+    pub hashfull: u32,
+}
+
+impl Progress {
+    /// Nodes a second.
+    pub fn nps(&self) -> u64 {
+        per_second(self.nodes, self.elapsed)
+    }
+}
+
+fn per_second(nodes: u64, elapsed: Duration) -> u64 {
+    (u128::from(nodes) * 1_000_000_000 / elapsed.as_nanos().max(1)) as u64
 }
 
 /// The end of a search.
@@ -59,15 +86,18 @@ pub struct Report {
     pub best: Option<Move>,
     /// The expected answer.
     pub ponder: Option<Move>,
-    /// The last state.
+    /// The best line. Where there is no legal move, its score tells how the game ended.
     pub info: Info,
 }
 
 /// What a search sends its listener: any number of infos, then exactly one report.
 #[derive(Clone, Debug)]
 pub enum Update {
-    /// An iteration is complete.
+    /// A line of an iteration that is complete, or as complete as it will be. The lines of one
+    /// iteration follow each other, the best first.
     Info(Info),
+    /// A search of some seconds is still at it.
+    Progress(Progress),
     /// The search has ended.
     Report(Report),
 }

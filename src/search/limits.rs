@@ -15,7 +15,8 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// A depth in plies.
     pub depth: Option<u32>,
-    /// Stop once a win in this many own moves is proved.
+    /// Stop once a win in this many own moves is proved, or that the game is lost. Where there is
+    /// no such win, the search goes on until another limit.
     pub mate: Option<u32>,
     /// Search until stopped and report only then, whatever else is found.
     pub infinite: bool,
@@ -25,6 +26,9 @@ pub struct Limits {
     pub ponder: bool,
     /// Only these moves at the root; all legal ones if empty.
     pub search_moves: Vec<Move>,
+    /// How many of the best moves get a line of their own; 0 counts as 1, and there are never more
+    /// lines than moves. A second line costs about as much as the first.
+    pub multipv: usize,
     /// Kept back from the clock for each move: what its way to the server costs.
     pub overhead: Duration,
     /// The zero point of the time, which may lie before the search; `None` is its beginning.

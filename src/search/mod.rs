@@ -42,12 +42,14 @@ mod score;
 mod see;
 mod timeman;
 mod tt;
+pub mod wdl;
 mod worker;
 
-pub use info::{Bound, Info, Report, SearchId, Update};
+pub use info::{Bound, Info, Progress, Report, SearchId, Update};
 pub use limits::{ClockLimit, Limits};
 pub use score::Score;
 pub use timeman::{Budget, budget};
+pub use wdl::Wdl;
 pub use worker::{Engine, Listener, Options};
 
 /// No line is searched deeper than this many plies.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{
     rules::{History, Move, Position},
     search::{
-        Bound, Info, Limits, MAX_PLY, Score,
+        Bound, Info, Limits, MAX_PLY, Score, Update,
         alphabeta::{Node, Searcher},
         eval::Accumulator,
         score::{INFINITE, Value, is_decisive, is_loss, is_win, win_at},
@@ -24,13 +24,20 @@ pub(super) struct RootMove {
     pub(super) pv: Vec<Move>,
 }
 
-/// The result of the last iteration that was of use.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Best {
-    pub(super) mv: Option<Move>,
+/// One of the best lines, as the last iteration that was of use has found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) mv: Move,
     pub(super) value: Value,
+    /// Completed depth; 0 if nothing has been found out yet.
     pub(super) depth: u32,
     pub(super) pv: Vec<Move>,
+}
+
+impl Line {
+    fn new(root: &RootMove, value: Value, depth: u32) -> Self {
+        Self { mv: root.mv, value, depth, pv: root.pv.clone() }
+    }
 }
 
 /// The root moves in their first order: explosions of the king, then by exchange.
@@ -65,10 +72,10 @@ impl Pacer {
 
     /// Whether to stop after an iteration. `share` is the part of all nodes spent on the best
     /// move, 0 to 1.
-    fn is_enough(&mut self, best: &Best, share: f64, elapsed: Duration, moves: usize) -> bool {
-        self.stable = if best.mv == self.best { self.stable + 1 } else { 0 };
+    fn is_enough(&mut self, best: &Line, share: f64, elapsed: Duration, moves: usize) -> bool {
+        self.stable = if Some(best.mv) == self.best { self.stable + 1 } else { 0 };
         let fall = if best.depth > 1 { self.last_value - best.value } else { 0 };
-        self.best = best.mv;
+        self.best = Some(best.mv);
         self.last_value = best.value;
         self.mates = if is_decisive(best.value) { self.mates + 1 } else { 0 };
         let Some(budget) = self.budget else { return false };
@@ -88,73 +95,102 @@ impl Pacer {
 }
 
 /// A win that a deeper search cannot shorten.
-fn is_won(best: &Best) -> bool {
+fn is_won(best: &Line) -> bool {
     is_win(best.value) && win_at(best.depth as usize) <= best.value
 }
 
 impl Searcher<'_> {
-    /// Searches deeper and deeper until a limit is reached or the search is stopped. `report` is
-    /// called after each iteration with the result so far.
+    /// Searches deeper and deeper until a limit is reached or the search is stopped. The listener is
+    /// told the lines of each iteration. The best line comes first; there is none without a move.
     pub(super) fn deepen(
         &mut self,
         history: &History,
         limits: &Limits,
         moves: &mut [RootMove],
         pacer: &mut Pacer,
-        mut report: impl FnMut(&Self, &Best),
-    ) -> Best {
+    ) -> Vec<Line> {
         let position = history.position();
         let accumulator = Accumulator::new(position);
-        let mut best = Best { mv: moves.first().map(|root| root.mv), ..Best::default() };
-        best.pv = best.mv.into_iter().collect();
+        let count = limits.multipv.clamp(1, moves.len().max(1));
+        let mut lines: Vec<Line> =
+            moves.iter().take(count).map(|root| Line::new(root, 0, 0)).collect();
         if moves.is_empty() {
-            return best;
+            return lines;
         }
         self.set_root_evaluation(position, &accumulator);
         let last = limits.depth.unwrap_or(MAX_PLY as u32 - 1).min(MAX_PLY as u32 - 1);
         for depth in 1..=last {
+            self.signal.depth = depth;
             self.root_depth = depth as i32;
             self.seldepth = 0;
-            self.aspire(position, &accumulator, moves, &best);
-            // An interrupted iteration counts as far as its best move was searched in full.
-            let leader = &moves[0];
-            if leader.value > -INFINITE {
-                best = Best {
-                    mv: Some(leader.mv),
-                    value: leader.value,
-                    depth: if self.is_stopped { best.depth } else { depth },
-                    pv: leader.pv.clone(),
-                };
-            }
+            let found = self.iterate(position, &accumulator, moves, &lines);
             if self.is_stopped {
+                if let Some(merged) = merge(found, &lines) {
+                    lines = merged;
+                    self.tell(&lines);
+                }
                 break;
             }
-            report(self, &best);
+            lines = found;
+            self.tell(&lines);
+            let (leader, best) = (&moves[0], &lines[0]);
             let share = leader.nodes as f64 / self.nodes.max(1) as f64;
             let elapsed = self.signal.elapsed();
-            let is_enough = pacer.is_enough(&best, share, elapsed, moves.len())
-                || is_mate_found(limits, best.value);
+            let is_enough = pacer.is_enough(best, share, elapsed, moves.len())
+                || is_mate_settled(limits, best.value);
             if is_enough && self.signal.may_finish() {
                 break;
             }
         }
-        best
+        lines
     }
 
-    /// One iteration, with a window around the last value that widens until the value is inside.
+    /// One iteration: each line is the best of the moves that the lines before it leave. `older` are
+    /// the lines of the last iteration. Those found come back best first, as far as the search came;
+    /// the moves are then in the same order.
+    fn iterate(
+        &mut self,
+        position: &Position,
+        accumulator: &Accumulator,
+        moves: &mut [RootMove],
+        older: &[Line],
+    ) -> Vec<Line> {
+        let depth = self.root_depth as u32;
+        let mut found = Vec::with_capacity(older.len());
+        for (index, expected) in older.iter().enumerate() {
+            self.aspire(position, accumulator, &mut moves[index..], expected.value);
+            let leader = &moves[index];
+            if self.is_stopped {
+                // An interrupted search counts as far as its best move was searched in full, and
+                // for the first line only: of the others it is not known what else is better.
+                if index == 0 && leader.value > -INFINITE {
+                    found.push(Line::new(leader, leader.value, expected.depth));
+                }
+                break;
+            }
+            found.push(Line::new(leader, leader.value, depth));
+        }
+        // A later line can turn out better than an earlier one.
+        found.sort_by_key(|line| -line.value);
+        moves[..found.len()].sort_by_key(|root| -root.value);
+        found
+    }
+
+    /// Searches the moves with a window around the expected value that widens until the value is
+    /// inside.
     fn aspire(
         &mut self,
         position: &Position,
         accumulator: &Accumulator,
         moves: &mut [RootMove],
-        best: &Best,
+        expected: Value,
     ) {
         let depth = self.root_depth;
         let mut width = 30;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= 5 && !is_decisive(best.value) {
-            alpha = best.value - width;
-            beta = best.value + width;
+        if depth >= 5 && !is_decisive(expected) {
+            alpha = expected - width;
+            beta = expected + width;
         }
         let mut reduced = 0;
         loop {
@@ -194,6 +230,7 @@ impl Searcher<'_> {
         for index in 0..moves.len() {
             let mv = moves[index].mv;
             let nodes = self.nodes;
+            self.signal.tell_current(mv, index + 1, nodes);
             let next = position.after(mv);
             let value = if next.king(next.turn()).is_none() {
                 self.frames[1].pv.clear();
@@ -260,25 +297,51 @@ impl Searcher<'_> {
         -self.alpha_beta::<true>(next, accumulator, child)
     }
 
-    /// The state of the search for its listener.
-    pub(super) fn info(&self, best: &Best, nodes: u64) -> Info {
+    /// Tells the listener, if there is one, the lines of an iteration.
+    fn tell(&mut self, lines: &[Line]) {
+        if !self.signal.has_listener() {
+            return;
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let info = self.info(line, index + 1);
+            self.signal.tell(Update::Info(info));
+        }
+    }
+
+    /// A line for the listener.
+    pub(super) fn info(&self, line: &Line, multipv: usize) -> Info {
         Info {
-            depth: best.depth,
+            depth: line.depth,
             seldepth: self.seldepth as u32,
-            multipv: 1,
-            score: Score::from_value(best.value),
+            multipv,
+            score: Score::from_value(line.value),
             bound: Bound::Exact,
-            nodes,
-            elapsed: self.signal.elapsed(),
+            nodes: self.signal.total(self.nodes),
+            elapsed: self.signal.searched(),
             hashfull: self.tt.hashfull(),
-            pv: best.pv.clone(),
+            pv: line.pv.clone(),
         }
     }
 }
 
-fn is_mate_found(limits: &Limits, value: Value) -> bool {
-    let wanted = limits.mate.map(|moves| moves as i32);
-    wanted.is_some_and(|wanted| {
-        Score::from_value(value).mate_in().is_some_and(|found| (1..=wanted).contains(&found))
-    })
+/// The lines after an interrupted iteration: what it has found, then older lines of other moves.
+/// `None` if the older lines stand: where nothing was found, or where it is worth less than an
+/// older line, which the iteration would have searched again.
+fn merge(mut found: Vec<Line>, older: &[Line]) -> Option<Vec<Line>> {
+    if found.is_empty() {
+        return None;
+    }
+    for line in older {
+        if found.len() < older.len() && found.iter().all(|new| new.mv != line.mv) {
+            found.push(line.clone());
+        }
+    }
+    (found.is_sorted_by_key(|line| -line.value) && found != older).then_some(found)
+}
+
+/// Whether the win that is looked for is proved, or else that there is none.
+fn is_mate_settled(limits: &Limits, value: Value) -> bool {
+    let Some(wanted) = limits.mate else { return false };
+    let found = Score::from_value(value).mate_in();
+    found.is_some_and(|found| found <= wanted.min(MAX_PLY as u32) as i32)
 }

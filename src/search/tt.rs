@@ -17,6 +17,8 @@ use crate::{
 
 const BUCKET: usize = 4;
 const BYTES_PER_BUCKET: usize = size_of::<Bucket>();
+/// MiB of a table that could not be as large as wanted.
+const FALLBACK: usize = 16;
 
 /// What the table knows of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +56,17 @@ pub(super) struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of about this many MiB, at least one bucket.
+    /// A table of about this many MiB, at least one bucket. Where the system has not enough memory,
+    /// it gets [`FALLBACK`] instead: what would just fit is wanted by other programs as well.
     pub(super) fn new(mebibytes: usize) -> Self {
-        let count = (mebibytes.saturating_mul(1 << 20) / BYTES_PER_BUCKET).max(1);
-        let buckets = std::iter::repeat_with(Bucket::default).take(count).collect();
+        let sizes = [mebibytes, FALLBACK, 0];
+        let buckets = sizes.into_iter().find_map(allocate).expect("one bucket is 64 bytes");
         Self { buckets, age: AtomicU8::new(0) }
+    }
+
+    /// The size in whole MiB.
+    pub(super) fn mebibytes(&self) -> usize {
+        (self.buckets.len() * BYTES_PER_BUCKET) >> 20
     }
 
     /// Forgets everything.
@@ -152,6 +160,15 @@ impl TranspositionTable {
         victim.data.store(data, Relaxed);
         victim.check.store(key ^ data, Relaxed);
     }
+}
+
+/// Empty buckets of about this many MiB, at least one; `None` if there is no memory for them.
+fn allocate(mebibytes: usize) -> Option<Box<[Bucket]>> {
+    let count = (mebibytes.saturating_mul(1 << 20) / BYTES_PER_BUCKET).max(1);
+    let mut buckets = Vec::new();
+    buckets.try_reserve_exact(count).ok()?;
+    buckets.resize_with(count, Bucket::default);
+    Some(buckets.into_boxed_slice())
 }
 
 /// 1 upper, 2 lower, 3 exact, 0 in an empty slot.

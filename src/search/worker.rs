@@ -4,7 +4,7 @@ use std::{
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{
-            AtomicBool, AtomicU64,
+            AtomicBool, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
         },
         mpsc,
@@ -14,12 +14,12 @@ use std::{
 };
 
 use crate::{
-    rules::History,
+    rules::{History, Move, Outcome, Position},
     search::{
-        Limits, Report, SearchId, Update,
+        Info, Limits, Progress, Report, Score, SearchId, Update,
         alphabeta::Searcher,
         history::Histories,
-        root::{Best, Pacer, root_moves},
+        root::{Line, Pacer, RootMove, root_moves},
         score,
         timeman::{self, Budget},
         tt::TranspositionTable,
@@ -48,16 +48,21 @@ impl Default for Options {
 pub struct Engine {
     jobs: mpsc::Sender<Job>,
     control: Arc<Control>,
+    /// The last job that changes the engine, to be waited for.
+    change: Mutex<Option<mpsc::Receiver<()>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What the engine's thread is asked to do, in order.
 enum Job {
     Search { id: u64, history: Box<History>, limits: Limits, listener: Listener },
-    NewGame,
-    SetOptions(Options),
+    NewGame(Done),
+    SetOptions(Options, Done),
     Quit,
 }
+
+/// Dropped when the job is done, or when it never will be, which its receiver notices.
+type Done = mpsc::Sender<()>;
 
 /// Signals from the engine's owner to its thread. A search is named by its number, so that a
 /// signal for one can never reach the next.
@@ -69,6 +74,8 @@ struct Control {
     stopped: AtomicU64,
     /// The latest search whose pondering has become real. Written by the owner.
     ponder_hit: AtomicU64,
+    /// MiB of the transposition table. Written by the engine's thread.
+    hash_mb: AtomicUsize,
     /// When the ponder hit came; its condition wakes a search that has nothing left to do.
     hit_at: Mutex<Option<Instant>>,
     wake: Condvar,
@@ -110,12 +117,12 @@ impl Engine {
             .stack_size(STACK)
             .spawn(move || Worker::new(options, shared).run(&inbox))
             .expect("the system gives a thread");
-        Self { jobs, control, thread: Some(thread) }
+        Self { jobs, control, change: Mutex::new(None), thread: Some(thread) }
     }
 
     /// Starts a search and returns at once. A search that still runs is stopped first and reports.
-    /// The listener is called on the engine's thread: for each [`Update::Info`], and exactly once,
-    /// last, with [`Update::Report`].
+    /// The listener is called on the engine's thread: for each [`Update::Info`] and
+    /// [`Update::Progress`], and exactly once, last, with [`Update::Report`].
     pub fn search(&self, history: History, limits: Limits, listener: Listener) -> SearchId {
         let before = self.control.latest.fetch_add(1, Relaxed);
         self.control.stop(before);
@@ -156,15 +163,37 @@ impl Engine {
 
     /// Forgets what earlier games have taught. A running search is stopped.
     pub fn new_game(&self) {
-        self.stop();
-        self.send(Job::NewGame);
+        self.change(Job::NewGame);
     }
 
     /// Changes the size of the engine. A running search is stopped; the table is emptied if its
-    /// size changes.
+    /// size changes. If there is not enough memory, the table becomes a small one: see
+    /// [`hash_mb`](Self::hash_mb).
     pub fn set_options(&self, options: Options) {
+        self.change(|done| Job::SetOptions(options, done));
+    }
+
+    /// Waits until [`new_game`](Self::new_game) and [`set_options`](Self::set_options) have done
+    /// what they were called for. Does not wait for a search.
+    pub fn wait_until_ready(&self) {
+        let change = self.change.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(change) = change {
+            // Nothing is ever sent: the sender is dropped when the job is done.
+            let _ = change.recv();
+        }
+    }
+
+    /// The size of the transposition table, in MiB, once the engine is ready.
+    pub fn hash_mb(&self) -> usize {
+        self.control.hash_mb.load(Acquire)
+    }
+
+    /// Stops the search and gives the thread a job that changes the engine.
+    fn change(&self, job: impl FnOnce(Done) -> Job) {
         self.stop();
-        self.send(Job::SetOptions(options));
+        let (done, change) = mpsc::channel();
+        self.send(job(done));
+        *self.change.lock().unwrap_or_else(PoisonError::into_inner) = Some(change);
     }
 
     fn send(&self, job: Job) {
@@ -202,18 +231,34 @@ pub(super) struct Signal<'a> {
     /// The nodes of each thread, for the others to read.
     counters: &'a [Counter],
     thread: usize,
+    /// When the search began.
+    began: Instant,
+    /// The zero point of the time: when the search began, or the ponder hit.
     started: Instant,
     budget: Option<Budget>,
     node_limit: Option<u64>,
     is_pondering: bool,
     /// Nodes at which to look again.
     next_check: u64,
+    /// Who is told of the search; nobody by its helpers.
+    listener: Option<&'a mut Listener>,
+    tt: &'a TranspositionTable,
+    /// The depth that is searched.
+    pub(super) depth: u32,
+    /// When to give the next sign of life, counted from the search's beginning.
+    next_news: Duration,
 }
 
 /// A thread's nodes, alone on its cache line.
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Counter(AtomicU64);
+
+/// A search says nothing but its lines for this long. Interfaces show its progress from then on,
+/// and a short search is not slowed down by talking.
+const QUIET: Duration = Duration::from_secs(3);
+/// From then on it tells at least this often how far it is.
+const NEWS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often the clock is read: every so many nodes, well below a millisecond apart.
 const CHECK_INTERVAL: u64 = 512;
@@ -222,6 +267,38 @@ impl Signal<'_> {
     /// Since the zero point of the time.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Since the search began, pondering included.
+    pub(super) fn searched(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Whether anybody is told of this thread's search.
+    pub(super) fn has_listener(&self) -> bool {
+        self.listener.is_some()
+    }
+
+    /// Tells the listener, if there is one.
+    pub(super) fn tell(&mut self, update: Update) {
+        if let Some(listener) = &mut self.listener {
+            listener(update);
+        }
+    }
+
+    /// Tells which move of the root is searched next, if the search takes long.
+    pub(super) fn tell_current(&mut self, mv: Move, number: usize, nodes: u64) {
+        if self.has_listener() && self.searched() >= QUIET {
+            self.tell_progress(Some((mv, number)), nodes);
+        }
+    }
+
+    fn tell_progress(&mut self, current: Option<(Move, usize)>, nodes: u64) {
+        let elapsed = self.searched();
+        self.next_news = elapsed + NEWS_INTERVAL;
+        let nodes = self.total(nodes);
+        let (depth, hashfull) = (self.depth, self.tt.hashfull());
+        self.tell(Update::Progress(Progress { depth, current, nodes, elapsed, hashfull }));
     }
 
     /// Whether the search has to stop, now that this thread has seen so many nodes.
@@ -242,6 +319,9 @@ impl Signal<'_> {
         }
         if self.thread > 0 {
             return false;
+        }
+        if self.searched() >= self.next_news {
+            self.tell_progress(None, nodes);
         }
         if let Some(limit) = self.node_limit {
             let left = limit.saturating_sub(self.total(nodes));
@@ -272,7 +352,7 @@ impl Signal<'_> {
     }
 
     /// Nodes of all threads.
-    fn total(&self, own: u64) -> u64 {
+    pub(super) fn total(&self, own: u64) -> u64 {
         let others = self.counters.iter().enumerate().filter(|&(thread, _)| thread != self.thread);
         own + others.map(|(_, counter)| counter.0.load(Relaxed)).sum::<u64>()
     }
@@ -289,9 +369,11 @@ struct Worker {
 impl Worker {
     fn new(options: Options, control: Arc<Control>) -> Self {
         let threads = options.threads.max(1);
+        let tt = TranspositionTable::new(options.hash_mb);
+        control.hash_mb.store(tt.mebibytes(), Release);
         Self {
             options,
-            tt: TranspositionTable::new(options.hash_mb),
+            tt,
             histories: std::iter::repeat_with(Histories::new).take(threads).collect(),
             control,
         }
@@ -304,16 +386,16 @@ impl Worker {
                     let report = self.search(id, &history, &limits, &mut listener);
                     listener(Update::Report(report));
                 }
-                Job::NewGame => {
+                Job::NewGame(_done) => {
                     self.tt.clear();
                     self.histories.iter_mut().for_each(Histories::clear);
                 }
-                Job::SetOptions(options) if options != self.options => {
+                Job::SetOptions(options, _done) if options != self.options => {
                     // The old table goes before the new one comes.
                     self.tt = TranspositionTable::new(0);
                     self = Self::new(options, self.control);
                 }
-                Job::SetOptions(_) => {}
+                Job::SetOptions(..) => {}
                 Job::Quit => break,
             }
         }
@@ -331,52 +413,87 @@ impl Worker {
         let budget = timeman::budget(limits, history.position().ply());
         let is_over = AtomicBool::new(false);
         let counters: Vec<Counter> = self.histories.iter().map(|_| Counter::default()).collect();
-        let signal = |thread| Signal {
+        let (control, is_over, counters, tt) = (&*self.control, &is_over, &counters[..], &self.tt);
+        let began = limits.started.unwrap_or_else(Instant::now);
+        let signal = move |thread| Signal {
             id,
-            control: &self.control,
-            is_over: &is_over,
-            counters: &counters,
+            control,
+            is_over,
+            counters,
             thread,
-            started: limits.started.unwrap_or_else(Instant::now),
+            began,
+            started: began,
             budget,
             node_limit: limits.nodes,
             is_pondering: limits.ponder,
             next_check: 0,
+            listener: None,
+            tt,
+            depth: 0,
+            next_news: QUIET,
         };
-        let tt = &self.tt;
         let (main, helpers) = self.histories.split_first_mut().expect("at least one thread");
-        let (best, info) = thread::scope(|scope| {
-            for (index, histories) in helpers.iter_mut().enumerate() {
-                let signal = signal(index + 1);
-                let mut moves = moves.clone();
-                let helper =
-                    thread::Builder::new().name("search-helper".to_owned()).stack_size(STACK);
-                let spawned = helper.spawn_scoped(scope, move || {
-                    let mut searcher = Searcher::new(tt, signal, histories, history.keys());
-                    searcher.deepen(
-                        history,
-                        &Limits::default(),
-                        &mut moves,
-                        &mut Pacer::new(None),
-                        |_, _| {},
-                    );
+        thread::scope(|scope| {
+            if !helpers.is_empty() && !moves.is_empty() {
+                let moves = moves.clone();
+                // A thread of its own starts the helpers, so that the search does not wait for it.
+                spawn_scoped(scope, move || {
+                    for (index, histories) in helpers.iter_mut().enumerate() {
+                        let (signal, moves) = (signal(index + 1), moves.clone());
+                        spawn_scoped(scope, move || {
+                            help(
+                                Searcher::new(tt, signal, histories, history.keys()),
+                                history,
+                                limits.multipv,
+                                moves,
+                            );
+                        });
+                    }
                 });
-                // Without the helper the search is slower, not wrong.
-                drop(spawned);
             }
-            let mut searcher = Searcher::new(tt, signal(0), main, history.keys());
+            let signal = Signal { listener: Some(listener), ..signal(0) };
+            let mut searcher = Searcher::new(tt, signal, main, history.keys());
             let mut pacer = Pacer::new(budget.filter(|_| !limits.infinite));
-            let best =
-                searcher.deepen(history, limits, &mut moves, &mut pacer, |searcher, best| {
-                    let nodes = searcher.signal.total(searcher.nodes);
-                    listener(Update::Info(searcher.info(best, nodes)));
-                });
+            let lines = searcher.deepen(history, limits, &mut moves, &mut pacer);
             is_over.store(true, Relaxed);
-            wait_for_permission(&self.control, id, limits);
-            let info = searcher.info(&best, searcher.signal.total(searcher.nodes));
-            (best, info)
-        });
-        Report { id: SearchId(id), best: best.mv, ponder: expected(history, &best), info }
+            wait_for_permission(control, id, limits);
+            report(&searcher, id, history, lines.first())
+        })
+    }
+}
+
+/// A thread that may be missing: without a helper the search is slower, not wrong.
+fn spawn_scoped<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) {
+    let helper = thread::Builder::new().name("search-helper".to_owned()).stack_size(STACK);
+    drop(helper.spawn_scoped(scope, work));
+}
+
+/// Searches the same moves as the main thread, for what it leaves in the table.
+fn help(mut searcher: Searcher<'_>, history: &History, multipv: usize, mut moves: Vec<RootMove>) {
+    let limits = Limits { multipv, ..Limits::default() };
+    searcher.deepen(history, &limits, &mut moves, &mut Pacer::new(None));
+}
+
+/// The end of a search with this best line.
+fn report(searcher: &Searcher<'_>, id: u64, history: &History, best: Option<&Line>) -> Report {
+    let id = SearchId(id);
+    if let Some(line) = best {
+        let ponder = expected(history, line);
+        return Report { id, best: Some(line.mv), ponder, info: searcher.info(line, 1) };
+    }
+    let score = Score::from_value(verdict(history.position()));
+    Report { id, best: None, ponder: None, info: Info { multipv: 1, score, ..Info::default() } }
+}
+
+/// The value of a position without legal moves.
+fn verdict(position: &Position) -> score::Value {
+    match position.outcome().and_then(Outcome::winner) {
+        Some(winner) if winner == position.turn() => score::win_at(0),
+        Some(_) => score::loss_at(0),
+        None => score::DRAW,
     }
 }
 
@@ -393,8 +510,8 @@ fn wait_for_permission(control: &Control, id: u64, limits: &Limits) {
 }
 
 /// The answer to the best move that the search expects.
-fn expected(history: &History, best: &Best) -> Option<crate::rules::Move> {
-    let (&first, &second) = (best.pv.first()?, best.pv.get(1)?);
-    let next = history.position().after(first);
+fn expected(history: &History, best: &Line) -> Option<Move> {
+    let &second = best.pv.get(1)?;
+    let next = history.position().after(best.mv);
     (!score::is_loss(best.value) && next.is_legal(second)).then_some(second)
 }

@@ -51,6 +51,8 @@ pub struct Go {
     pub move_time_ms: Option<u64>,
     /// Depth of a perft instead of a search.
     pub perft: Option<u32>,
+    /// Words that are no arguments. The protocol wants them passed over.
+    pub unknown: Vec<String>,
 }
 
 /// Why a line is no command.
@@ -146,11 +148,9 @@ fn parse_go<'a>(words: impl Iterator<Item = &'a str>) -> Result<Go, ParseCommand
     let mut go = Go::default();
     let mut words = words.peekable();
     while let Some(word) = words.next() {
+        let missing = |what| ParseCommandError::Missing { after: word.to_owned(), what };
         let mut number = || -> Result<i64, ParseCommandError> {
-            let value = words
-                .next()
-                .ok_or(ParseCommandError::Missing { after: word.to_owned(), what: "a number" })?;
-            parse(word, value)
+            parse(word, words.next().ok_or(missing("a number"))?)
         };
         match word {
             "ponder" => go.ponder = true,
@@ -160,24 +160,39 @@ fn parse_go<'a>(words: impl Iterator<Item = &'a str>) -> Result<Go, ParseCommand
             "winc" => go.winc_ms = Some(number()?.max(0).unsigned_abs()),
             "binc" => go.binc_ms = Some(number()?.max(0).unsigned_abs()),
             "movetime" => go.move_time_ms = Some(number()?.max(0).unsigned_abs()),
-            "nodes" => go.nodes = Some(number()?.max(0).unsigned_abs()),
-            "depth" => go.depth = Some(small(number()?)),
-            "mate" => go.mate = Some(small(number()?)),
-            "movestogo" => go.moves_to_go = Some(small(number()?)),
-            "perft" => go.perft = Some(small(number()?)),
+            // Some interfaces write 0 for a clock without time controls.
+            "movestogo" => go.moves_to_go = Some(small(number()?)).filter(|&moves| moves > 0),
+            "nodes" => go.nodes = Some(positive(word, number()?)?.unsigned_abs()),
+            "depth" => go.depth = Some(small(positive(word, number()?)?)),
+            "mate" => go.mate = Some(small(positive(word, number()?)?)),
+            "perft" => go.perft = Some(small(positive(word, number()?)?)),
             "searchmoves" => {
                 while let Some(mv) = words.next_if(|word| is_move(word)) {
                     go.search_moves.push(mv.to_owned());
                 }
+                if go.search_moves.is_empty() {
+                    return Err(missing("moves"));
+                }
             }
-            other => return Err(ParseCommandError::Unknown(other.to_owned())),
+            other => go.unknown.push(other.to_owned()),
         }
     }
-    Ok(go)
+    match go.unknown.first() {
+        // A sentence that begins with "go" by chance starts no search without end.
+        Some(word) if go == (Go { unknown: go.unknown.clone(), ..Go::default() }) => {
+            Err(ParseCommandError::Unknown(word.clone()))
+        }
+        _ => Ok(go),
+    }
 }
 
 fn small(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}
+
+fn positive(name: &str, number: i64) -> Result<i64, ParseCommandError> {
+    let bad = || ParseCommandError::BadValue { name: name.to_owned(), value: number.to_string() };
+    if number > 0 { Ok(number) } else { Err(bad()) }
 }
 
 fn parse<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, ParseCommandError> {
@@ -232,11 +247,31 @@ mod tests {
     }
 
     #[test]
+    fn unknown_words_are_passed_over_where_the_rest_makes_sense() {
+        let expected = Go {
+            depth: Some(3),
+            move_time_ms: Some(20),
+            unknown: vec!["quickly".into(), "7".into()],
+            ..Go::default()
+        };
+        let read = parse("go depth 3 quickly 7 movetime 20 movestogo 0");
+        assert_eq!(read, Command::Go(Box::new(expected)));
+    }
+
+    #[test]
     fn bad_input_gets_one_clear_sentence() {
         for (line, sentence) in [
             ("xyz", "unknown command 'xyz'"),
             ("go depth", "'depth' needs a number"),
             ("go depth x", "'x' is no value for 'depth'"),
+            ("go depth 0", "'0' is no value for 'depth'"),
+            ("go nodes -1", "'-1' is no value for 'nodes'"),
+            (
+                "go movetime 99999999999999999999",
+                "'99999999999999999999' is no value for 'movetime'",
+            ),
+            ("go searchmoves", "'searchmoves' needs moves"),
+            ("go searchmoves depth 3", "'searchmoves' needs moves"),
             ("go fast", "unknown command 'fast'"),
             ("position", "'position' needs 'startpos' or 'fen'"),
             ("position fen", "'position' needs a FEN after 'fen'"),

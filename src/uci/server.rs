@@ -7,19 +7,19 @@ use std::{
 };
 
 use crate::{
-    rules::{self, CastlingNotation, Color, History, Position},
-    search::{ClockLimit, Engine, Limits, Options, Update},
+    rules::{self, Color, History, ParseUciMoveError, Position},
+    search::{self, ClockLimit, Engine, Limits, wdl},
     uci::{
         inbound::{Command, Go, SetPosition},
-        outbound,
+        options::{Effect, Options},
+        outbound::Style,
     },
 };
 
 const NAME: &str = concat!("Meitner ", env!("CARGO_PKG_VERSION"));
 const AUTHORS: &str = "the Meitner developers";
-const MOST_HASH_MB: usize = 1 << 20;
-const MOST_THREADS: usize = 512;
-const MOST_OVERHEAD_MS: u64 = 5_000;
+/// A count of more plies takes minutes, in which the session hears nothing.
+const MOST_PERFT: u32 = 7;
 
 /// The output, shared with the engine's thread: each line is written whole.
 type Output<W> = Arc<Mutex<W>>;
@@ -28,9 +28,18 @@ struct Session<W> {
     output: Output<W>,
     engine: Engine,
     options: Options,
-    overhead: Duration,
-    notation: CastlingNotation,
     history: History,
+}
+
+/// Why a `go` starts nothing.
+#[derive(Debug, thiserror::Error)]
+enum GoError {
+    #[error(transparent)]
+    Move(#[from] ParseUciMoveError),
+    #[error("'go' needs {0}, the clock of the side to move, beside that of the other side")]
+    NoClock(&'static str),
+    #[error("'go perft' counts {MOST_PERFT} plies at most; `meitner perft` counts more")]
+    Perft,
 }
 
 /// Speaks UCI over a pair of streams until `quit` or the end of the input.
@@ -41,15 +50,13 @@ struct Session<W> {
 pub fn serve<R: BufRead, W: Write + Send + 'static>(
     input: R,
     output: W,
-    options: Options,
+    engine: search::Options,
     overhead: Duration,
 ) -> io::Result<()> {
     let mut session = Session {
         output: Arc::new(Mutex::new(output)),
-        engine: Engine::new(options),
-        options,
-        overhead,
-        notation: CastlingNotation::KingTwoSquares,
+        engine: Engine::new(engine),
+        options: Options::new(engine, overhead),
         history: History::default(),
     };
     for line in input.split(b'\n') {
@@ -82,15 +89,15 @@ impl<W: Write + Send + 'static> Session<W> {
     fn obey(&mut self, command: Command) -> io::Result<()> {
         match command {
             Command::Uci => self.introduce(),
-            Command::IsReady => self.say("readyok"),
+            Command::IsReady => {
+                self.engine.wait_until_ready();
+                self.say("readyok")
+            }
             Command::NewGame => {
                 self.engine.new_game();
                 Ok(())
             }
-            Command::SetOption { name, value } => match self.set_option(&name, &value) {
-                Ok(()) => Ok(()),
-                Err(error) => self.complain(&error),
-            },
+            Command::SetOption { name, value } => self.set_option(&name, &value),
             Command::Position(position) => match history(&position) {
                 Ok(history) => {
                     self.history = history;
@@ -113,97 +120,79 @@ impl<W: Write + Send + 'static> Session<W> {
     }
 
     fn introduce(&self) -> io::Result<()> {
-        let defaults = Options::default();
         self.say(&format!("id name {NAME}"))?;
         self.say(&format!("id author {AUTHORS}"))?;
-        for option in [
-            format!("Hash type spin default {} min 1 max {MOST_HASH_MB}", defaults.hash_mb),
-            format!("Threads type spin default {} min 1 max {MOST_THREADS}", defaults.threads),
-            format!(
-                "Move Overhead type spin default {} min 0 max {MOST_OVERHEAD_MS}",
-                self.overhead.as_millis()
-            ),
-            "Ponder type check default false".to_owned(),
-            "UCI_Chess960 type check default false".to_owned(),
-            "UCI_Variant type combo default atomic var atomic".to_owned(),
-        ] {
-            self.say(&format!("option name {option}"))?;
+        for line in self.options.declarations() {
+            self.say(&line)?;
         }
         self.say("uciok")
     }
 
-    fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let bad = |allowed: &str| format!("option {name} cannot be '{value}', only {allowed}");
-        match name.to_ascii_lowercase().as_str() {
-            "hash" => {
-                let number = value.parse().ok().filter(|mb| (1..=MOST_HASH_MB).contains(mb));
-                self.options.hash_mb =
-                    number.ok_or_else(|| bad(&format!("1 to {MOST_HASH_MB} MiB")))?;
-                self.engine.set_options(self.options);
+    /// Sets an option. A running search keeps its options, but a new size of the engine, or an
+    /// empty table, ends it.
+    fn set_option(&mut self, name: &str, value: &str) -> io::Result<()> {
+        match self.options.set(name, value) {
+            Ok(Effect::None) => Ok(()),
+            Ok(Effect::Forget) => {
+                self.engine.new_game();
+                Ok(())
             }
-            "threads" => {
-                let number = value.parse().ok().filter(|n| (1..=MOST_THREADS).contains(n));
-                self.options.threads =
-                    number.ok_or_else(|| bad(&format!("1 to {MOST_THREADS}")))?;
-                self.engine.set_options(self.options);
+            Ok(Effect::Tell(news)) => self.complain(&news),
+            Ok(Effect::Resize) => {
+                self.engine.set_options(self.options.engine);
+                self.engine.wait_until_ready();
+                let (size, wanted) = (self.engine.hash_mb(), self.options.engine.hash_mb);
+                if size >= wanted {
+                    return Ok(());
+                }
+                // The engine is told too, so that another option does not ask for it again.
+                self.options.engine.hash_mb = size;
+                self.engine.set_options(self.options.engine);
+                self.complain(&format!("there is no memory for {wanted} MiB of Hash, it is {size}"))
             }
-            "move overhead" => {
-                let number = value.parse().ok().filter(|ms| *ms <= MOST_OVERHEAD_MS);
-                let number = number.ok_or_else(|| bad(&format!("0 to {MOST_OVERHEAD_MS} ms")))?;
-                self.overhead = Duration::from_millis(number);
-            }
-            "uci_chess960" => {
-                self.notation = match value {
-                    "true" => CastlingNotation::KingToRook,
-                    "false" => CastlingNotation::KingTwoSquares,
-                    _ => return Err(bad("true or false")),
-                };
-            }
-            "uci_variant" if value != "atomic" => return Err(bad("atomic")),
-            "uci_variant" => {}
-            // The interface decides when to ponder; the engine is told by `go ponder`.
-            "ponder" if matches!(value, "true" | "false") => {}
-            "ponder" => return Err(bad("true or false")),
-            _ => return Err(format!("there is no option '{name}'")),
+            Err(error) => self.complain(&error),
         }
-        Ok(())
     }
 
     fn go(&mut self, go: &Go) -> io::Result<()> {
-        if let Some(depth) = go.perft {
-            return self.perft(depth);
+        for word in &go.unknown {
+            self.complain(&format!("'go' knows no '{word}'"))?;
         }
         let limits = match self.limits(go) {
             Ok(limits) => limits,
             Err(error) => return self.complain(&error),
         };
-        let (output, notation) = (Arc::clone(&self.output), self.notation);
-        self.engine.search(
-            self.history.clone(),
-            limits,
-            Box::new(move |update| {
-                let line = match update {
-                    Update::Info(info) => outbound::info(&info, notation),
-                    Update::Report(report) => outbound::best_move(&report, notation),
-                };
-                // If nobody reads any more, the end of the input ends the session.
-                let _ = write_line(&output, &line);
-            }),
-        );
+        if let Some(depth) = go.perft {
+            return self.perft(depth);
+        }
+        let wdl_phase = self.options.shows_wdl.then(|| wdl::phase(self.history.position()));
+        let style = Style { notation: self.options.notation, wdl_phase };
+        let output = Arc::clone(&self.output);
+        let listener = move |update| {
+            // If nobody reads any more, the end of the input ends the session.
+            let _ = write_line(&output, &style.update(&update));
+        };
+        self.engine.search(self.history.clone(), limits, Box::new(listener));
         Ok(())
     }
 
-    fn limits(&self, go: &Go) -> Result<Limits, rules::ParseUciMoveError> {
-        let (time, increment) = match self.history.position().turn() {
-            Color::White => (go.wtime_ms, go.winc_ms),
-            Color::Black => (go.btime_ms, go.binc_ms),
+    fn limits(&self, go: &Go) -> Result<Limits, GoError> {
+        if go.perft.is_some_and(|depth| depth > MOST_PERFT) {
+            return Err(GoError::Perft);
+        }
+        let position = self.history.position();
+        let (name, time, increment) = match position.turn() {
+            Color::White => ("wtime", go.wtime_ms, go.winc_ms),
+            Color::Black => ("btime", go.btime_ms, go.binc_ms),
         };
+        if time.is_none() && (go.wtime_ms.is_some() || go.btime_ms.is_some()) {
+            return Err(GoError::NoClock(name));
+        }
         let clock = time.map(|time| ClockLimit {
             remaining: Duration::from_millis(time),
             increment: Duration::from_millis(increment.unwrap_or(0)),
             moves_to_go: go.moves_to_go,
         });
-        let position = self.history.position();
         let search_moves =
             go.search_moves.iter().map(|mv| position.parse_uci(mv)).collect::<Result<_, _>>()?;
         Ok(Limits {
@@ -215,7 +204,8 @@ impl<W: Write + Send + 'static> Session<W> {
             infinite: go.infinite,
             ponder: go.ponder,
             search_moves,
-            overhead: self.overhead,
+            multipv: self.options.multipv,
+            overhead: self.options.overhead,
             started: Some(Instant::now()),
         })
     }
@@ -223,7 +213,7 @@ impl<W: Write + Send + 'static> Session<W> {
     fn perft(&self, depth: u32) -> io::Result<()> {
         let mut total = 0;
         for (mv, nodes) in rules::divide(self.history.position(), depth) {
-            self.say(&format!("{}: {nodes}", mv.uci(self.notation)))?;
+            self.say(&format!("{}: {nodes}", mv.uci(self.options.notation)))?;
             total += nodes;
         }
         self.say(&format!("\nNodes searched: {total}"))

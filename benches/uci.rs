@@ -1,0 +1,96 @@
+//! The program over pipes, as an interface starts it: from `go` to the answer of a search of one
+//! node, and from `stop` to the move.
+//!
+//! `cargo bench --bench uci` prints the percentiles. Two pipes and two wake-ups of threads are part
+//! of each figure, so that it bounds the engine's own time from above.
+
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::{
+    io::{BufRead, BufReader, Lines, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const SAMPLES: u32 = 500;
+
+/// The program, and the ends of its pipes.
+struct Program {
+    child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Program {
+    fn start(options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+        let command = command.arg("uci").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let input = child.stdin.take().expect("a pipe");
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let mut program = Self { child, input, lines };
+        for option in options {
+            program.send(&format!("setoption name {option}"));
+        }
+        program.send("isready");
+        program.until("readyok");
+        program
+    }
+
+    fn send(&mut self, command: &str) {
+        writeln!(self.input, "{command}").expect("the program reads");
+    }
+
+    fn until(&mut self, begin: &str) {
+        let mut lines = self.lines.by_ref().map(|line| line.expect("text"));
+        assert!(lines.any(|line| line.starts_with(begin)), "the program answers {begin}");
+    }
+
+    fn quit(mut self) {
+        self.send("quit");
+        assert!(self.child.wait().expect("a child can be waited for").success());
+    }
+}
+
+fn main() {
+    for threads in [1, 2] {
+        let options = [format!("Threads value {threads}"), "Hash value 64".to_owned()];
+        let mut program = Program::start(&options.each_ref().map(String::as_str));
+        let one_node = (0..SAMPLES).map(|_| {
+            let started = Instant::now();
+            program.send("go nodes 1");
+            program.until("bestmove ");
+            started.elapsed()
+        });
+        print(&format!("go to the answer of one node, {threads} threads"), one_node.collect());
+        let mut random = fastrand::Rng::with_seed(1);
+        let stopped = (0..SAMPLES).map(|_| {
+            program.send("go infinite");
+            program.until("info depth ");
+            // The search is anywhere in its tree when the order comes.
+            let until = Instant::now() + Duration::from_micros(random.u64(..20_000));
+            while Instant::now() < until {
+                std::hint::spin_loop();
+            }
+            let started = Instant::now();
+            program.send("stop");
+            program.until("bestmove ");
+            started.elapsed()
+        });
+        print(&format!("stop to bestmove, {threads} threads"), stopped.collect());
+        program.quit();
+    }
+}
+
+fn print(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let percentile = |percent: usize| times[(times.len() - 1) * percent / 100];
+    println!(
+        "{what}, {} samples: p50 {:?}, p90 {:?}, p99 {:?}, most {:?}",
+        times.len(),
+        percentile(50),
+        percentile(90),
+        percentile(99),
+        percentile(100)
+    );
+}
