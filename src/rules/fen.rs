@@ -101,8 +101,7 @@ impl Position {
             parse_counter("move number", field(5, "1"))?,
         );
         let waiting = !position.turn();
-        let is_over = position.king(!waiting).is_none();
-        if !is_over && position.checkers_of(waiting).any() {
+        if position.checkers_of(waiting).any() {
             return Err(ParseFenError::OppositeCheck(waiting));
         }
         parse_en_passant(&mut position, field(3, "-"))?;
