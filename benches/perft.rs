@@ -4,6 +4,8 @@
 //! `PERFT_PEER` set to a UCI engine that knows atomic and `go perft`, that one is timed in the same
 //! run, from the command to its total. It counts one ply more, so that the pipe does not matter.
 
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
