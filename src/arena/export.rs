@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::{
     arbiter::{Ending, Termination, TimeControl},
     arena::{
-        challenge::speed,
         game::{Player, ServerGame},
+        time_control::speed,
     },
     rules::{Color, Position},
 };

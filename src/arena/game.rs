@@ -12,10 +12,11 @@ use tokio::sync::Notify;
 use crate::{
     arbiter::{Ending, Game, Termination, TimeControl},
     arena::{
-        challenge::{days, speed},
+        chat::Room,
         line::{Line, LineKind},
         recorder::AnswerTimes,
         stream::LineQueue,
+        time_control::{days, speed},
     },
     rules::{Color, DrawReason},
 };
@@ -68,7 +69,7 @@ pub(super) struct Player {
 }
 
 pub(super) struct ChatLine {
-    pub(super) room: String,
+    pub(super) room: Room,
     pub(super) user: String,
     pub(super) text: String,
 }
@@ -138,14 +139,11 @@ impl ServerGame {
     }
 
     /// Writes a chat line and sends it to the streams.
-    pub(super) fn say(&mut self, room: &str, user: &str, text: &str) {
-        let line = json!({ "type": "chatLine", "room": room, "username": user, "text": text });
+    pub(super) fn say(&mut self, room: Room, user: &str, text: &str) {
+        let line =
+            json!({ "type": "chatLine", "room": room.name(), "username": user, "text": text });
         self.send(&Line::new(&line));
-        self.chat.push(ChatLine {
-            room: room.to_owned(),
-            user: user.to_owned(),
-            text: text.to_owned(),
-        });
+        self.chat.push(ChatLine { room, user: user.to_owned(), text: text.to_owned() });
     }
 
     /// Tells the opponents of players who are away, once in each period.

@@ -31,8 +31,10 @@
 //! ```
 
 mod account;
+mod agenda;
 mod api;
 mod challenge;
+mod chat;
 mod connection;
 mod counters;
 mod export;
@@ -42,29 +44,35 @@ mod game;
 mod handle;
 mod house;
 mod lag;
+mod limits;
 mod line;
 mod mix;
 mod opponent;
 mod options;
 mod play;
 mod port;
+mod quota;
+mod reception;
 mod recorder;
 mod server;
 mod state;
 mod stream;
+mod time_control;
 
-pub use account::{AccountSpec, Scope};
+pub use account::{AccountSpec, Scope, Takebacks};
 pub use challenge::{ChallengeSpec, ChallengeStatus, ColorChoice};
+pub use chat::Room;
 pub use counters::Counters;
 pub use faults::{Endpoint, Fault, FaultPlan, FaultRule};
 pub use game::GameSnapshot;
 pub use handle::{ArenaError, ArenaHandle};
-pub use house::{Acceptance, HouseAction, HouseSpec};
+pub use house::{HouseAction, HouseSpec};
 pub use mix::mixed_faults;
 pub use opponent::{
     Choice, GreedyOpponent, Opponent, OpponentKind, RandomOpponent, ScriptedOpponent,
     SilentOpponent, ThinkingTime,
 };
 pub use options::ArenaOptions;
+pub use reception::{Acceptance, DeclineRule};
 pub use recorder::Recorded;
 pub use server::Arena;

@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::arena::{AccountSpec, FaultRule, HouseSpec, lag::Lag};
 
-/// The settings of an arena. The defaults are the figures of the real server.
+/// The settings of an arena. The defaults are the figures of the real server, where the text does
+/// not say otherwise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArenaOptions {
@@ -32,6 +33,14 @@ pub struct ArenaOptions {
     pub event_stream_openings: usize,
     /// Undelivered lines that a stream holds before it drops the oldest.
     pub stream_buffer: usize,
+    /// Games that an account may start against other bots in a day; 0 for no limit, while the
+    /// real server has 100. The day begins with the first of them.
+    pub bot_games_per_day: u32,
+    /// Points of challenges that an account may create in a minute, of which a person costs 5 and
+    /// a bot 1; 0 for no limit.
+    pub challenge_points_per_minute: u32,
+    /// The same in a day.
+    pub challenge_points_per_day: u32,
     /// How long each request is under way to the server, in milliseconds.
     pub lag_up_ms: u64,
     /// How long each answer and each line is under way to the client, in milliseconds.
@@ -60,6 +69,9 @@ impl Default for ArenaOptions {
             gone_notice_ms: 5_000,
             event_stream_openings: 30,
             stream_buffer: 32,
+            bot_games_per_day: 0,
+            challenge_points_per_minute: 25,
+            challenge_points_per_day: 200,
             lag_up_ms: 0,
             lag_down_ms: 0,
             lag_jitter_ms: 0,

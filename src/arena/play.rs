@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::{
     arbiter::{Game, Termination},
     arena::{
+        chat::Room,
         game::{GameStream, Player, ServerGame, event_game},
         recorder::AnswerTimes,
         state::{Refused, State, epoch_ms},
@@ -15,9 +16,6 @@ use crate::{
     },
     rules::{Color, DrawReason, Position},
 };
-
-/// The longest chat line that is taken.
-const MAX_CHAT_CHARS: usize = 140;
 
 /// What a player can do in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +85,7 @@ impl State {
             is_closed: false,
             changed: Arc::new(Notify::new()),
         };
+        self.count_bot_game(&game.players, now);
         self.counters.games_started += 1;
         self.announce_game("gameStart", &game, now);
         self.watchers_see(&game, now);
@@ -168,9 +167,26 @@ impl State {
         for (player, diff) in game.players.iter_mut().zip(diffs) {
             player.rating_diff = is_rated.then_some(diff);
             if let Some(account) = self.accounts.get_mut(&player.user) {
-                account.games += 1;
                 account.rating += player.rating_diff.unwrap_or(0);
             }
+        }
+        self.keep_results(id);
+    }
+
+    /// Counts a finished game for both accounts.
+    fn keep_results(&mut self, id: &str) {
+        let Some(game) = self.games.get(id) else { return };
+        let (winner, is_rated) = (game.winner(), game.rated);
+        for color in Color::ALL {
+            let Some(account) = self.accounts.get_mut(&game.player(color).user) else { continue };
+            let record = &mut account.record;
+            record.games += 1;
+            record.rated += u32::from(is_rated);
+            *match winner {
+                None => &mut record.drawn,
+                Some(winner) if winner == color => &mut record.won,
+                Some(_) => &mut record.lost,
+            } += 1;
         }
     }
 
@@ -291,6 +307,7 @@ impl State {
                 .play_uci(id, color, uci, *offering_draw, now)
                 .map_err(|mistake| mistake.refused(uci));
         }
+        let may_take_back = self.takebacks_are_allowed(id);
         let Some(game) = self.games.get_mut(id) else {
             return Err(Refused::not_found("No such game"));
         };
@@ -311,6 +328,7 @@ impl State {
                 .map_err(|_| refused("This game cannot be resigned")),
             Command::OfferDraw => Ok(arbiter.offer_draw(color, now)),
             Command::DeclineDraw => Ok(arbiter.decline_draw(color)),
+            Command::ProposeTakeback if !may_take_back => Ok(false),
             Command::ProposeTakeback => Ok(arbiter.propose_takeback(color, now)),
             Command::DeclineTakeback => Ok(arbiter.decline_takeback(color)),
             Command::ClaimVictory => arbiter
@@ -330,6 +348,15 @@ impl State {
         result.map(|_| ())
     }
 
+    /// Whether both players allow takebacks in a game.
+    fn takebacks_are_allowed(&self, id: &str) -> bool {
+        let Some(game) = self.games.get(id) else { return false };
+        game.players.iter().all(|player| {
+            let account = self.accounts.get(&player.user);
+            account.is_some_and(|account| account.takebacks.allow(game.rated))
+        })
+    }
+
     /// What the server says in the chat about offers.
     fn announce_offer(&mut self, id: &str, color: Color, command: &Command) {
         let Some(game) = self.games.get_mut(id).filter(|game| !game.is_closed) else { return };
@@ -338,12 +365,14 @@ impl State {
             Color::Black => "Black",
         };
         match command {
-            Command::OfferDraw => game.say("player", "lichess", &format!("{side} offers draw")),
-            Command::DeclineDraw => game.say("player", "lichess", &format!("{side} declines draw")),
-            Command::ProposeTakeback if game.arbiter.takeback_proposal() == Some(color) => {
-                game.say("player", "lichess", "Takeback sent");
+            Command::OfferDraw => game.say(Room::Player, "lichess", &format!("{side} offers draw")),
+            Command::DeclineDraw => {
+                game.say(Room::Player, "lichess", &format!("{side} declines draw"));
             }
-            Command::DeclineTakeback => game.say("player", "lichess", "Takeback declined"),
+            Command::ProposeTakeback if game.arbiter.takeback_proposal() == Some(color) => {
+                game.say(Room::Player, "lichess", "Takeback sent");
+            }
+            Command::DeclineTakeback => game.say(Room::Player, "lichess", "Takeback declined"),
             _ => {}
         }
     }
@@ -403,36 +432,6 @@ impl State {
             Mistake::Illegal => self.counters.illegal_moves += 1,
             Mistake::Untimely => self.counters.untimely_moves += 1,
         }
-    }
-
-    /// Writes a chat line.
-    pub(super) fn chat(
-        &mut self,
-        user: &str,
-        id: &str,
-        room: Option<&str>,
-        text: Option<&str>,
-    ) -> Result<(), Refused> {
-        let (game, color) = self.game_of(user, id)?;
-        let id = game.id.clone();
-        let name = game.player(color).name.clone();
-        let room = room
-            .filter(|room| matches!(*room, "player" | "spectator"))
-            .ok_or_else(|| Refused::form("room"))?;
-        let text = text
-            .filter(|text| text.chars().count() <= MAX_CHAT_CHARS)
-            .ok_or_else(|| Refused::form("text"))?;
-        if let Some(game) = self.games.get_mut(&id) {
-            game.say(room, &name, text);
-        }
-        Ok(())
-    }
-
-    /// The lines of a game's player room.
-    pub(super) fn chat_json(&self, user: &str, id: &str) -> Result<Value, Refused> {
-        let (game, _) = self.game_of(user, id)?;
-        let lines = game.chat.iter().filter(|line| line.room == "player");
-        Ok(lines.map(|line| json!({ "text": line.text, "user": line.user })).collect())
     }
 }
 

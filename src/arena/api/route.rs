@@ -26,12 +26,14 @@ pub(super) enum Route {
     Upgrade,
     Playing,
     User(String),
+    UsersStatus,
     OnlineBots,
     EventStream,
     GameStream(String),
     Command(String, Command),
     PostChat(String),
     GetChat(String),
+    SpectatorChat(String),
     CreateChallenge(String),
     Challenges,
     ShowChallenge(String),
@@ -62,9 +64,11 @@ impl Route {
         Some(match (is_post, path) {
             (false, ["api", "account"]) => Self::Account,
             (false, ["api", "account", "playing"]) => Self::Playing,
+            (false, ["api", "users", "status"]) => Self::UsersStatus,
             (false, ["api", "user", name]) => Self::User((*name).to_owned()),
             (false, ["api", "stream", "event"]) => Self::EventStream,
             (false, ["api", "bot", "online"]) => Self::OnlineBots,
+            (false, ["api", "game", id, "chat"]) => Self::SpectatorChat((*id).to_owned()),
             (false, ["game", "export", id]) => Self::Export((*id).to_owned()),
             (true, ["api", "token", "test"]) => Self::TokenTest,
             (true, ["api", "bot", "account", "upgrade"]) => Self::Upgrade,
@@ -117,12 +121,14 @@ impl Route {
     pub(super) fn endpoint(&self) -> Endpoint {
         match self {
             Self::Account | Self::TokenTest | Self::Upgrade | Self::Playing => Endpoint::Account,
-            Self::User(_) | Self::OnlineBots | Self::Export(_) => Endpoint::Other,
+            Self::User(_) | Self::UsersStatus | Self::OnlineBots | Self::Export(_) => {
+                Endpoint::Other
+            }
             Self::EventStream => Endpoint::EventStream,
             Self::GameStream(_) => Endpoint::GameStream,
             Self::Command(_, Command::Move { .. }) => Endpoint::Move,
             Self::Command(..) => Endpoint::GameCommand,
-            Self::PostChat(_) | Self::GetChat(_) => Endpoint::Chat,
+            Self::PostChat(_) | Self::GetChat(_) | Self::SpectatorChat(_) => Endpoint::Chat,
             Self::CreateChallenge(_) | Self::Challenges | Self::ShowChallenge(_) => {
                 Endpoint::Challenge
             }
@@ -133,7 +139,12 @@ impl Route {
     /// Any of these scopes will do; an empty list asks for any valid token, `None` for nothing.
     pub(super) fn scopes(&self) -> Option<&'static [Scope]> {
         match self {
-            Self::TokenTest | Self::OnlineBots | Self::User(_) | Self::Export(_) => None,
+            Self::TokenTest
+            | Self::OnlineBots
+            | Self::User(_)
+            | Self::UsersStatus
+            | Self::SpectatorChat(_)
+            | Self::Export(_) => None,
             Self::Account | Self::Playing => Some(&[]),
             Self::Upgrade
             | Self::GameStream(_)
