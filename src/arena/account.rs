@@ -33,6 +33,8 @@ pub enum Scope {
     ChallengeRead,
     #[serde(rename = "challenge:write")]
     ChallengeWrite,
+    #[serde(rename = "tournament:write")]
+    TournamentWrite,
 }
 
 impl Scope {
@@ -43,6 +45,7 @@ impl Scope {
             Self::BoardPlay => "board:play",
             Self::ChallengeRead => "challenge:read",
             Self::ChallengeWrite => "challenge:write",
+            Self::TournamentWrite => "tournament:write",
         }
     }
 }
@@ -167,6 +170,8 @@ pub(super) struct Account {
     pub(super) bot_games: Quota,
     /// Points of created challenges, in each of [`POINT_WINDOWS`].
     pub(super) challenge_points: [Quota; POINT_WINDOWS.len()],
+    /// Requests to join tournaments.
+    pub(super) tournament_joins: Quota,
     event_stream_openings: VecDeque<Instant>,
 }
 
@@ -197,6 +202,7 @@ impl Account {
             event_stream: None,
             bot_games: Quota::default(),
             challenge_points: Default::default(),
+            tournament_joins: Quota::default(),
             event_stream_openings: VecDeque::new(),
         }
     }

@@ -2,10 +2,19 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-/// Challenges that house players will answer, by the time of the answer.
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// A house player answers the challenge of this id.
+    Answer(String),
+    /// The players of the tournament of this id are paired.
+    RunTournament(String),
+}
+
+/// What is to be done, by its time.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    answers: BTreeMap<(Instant, u64), String>,
+    tasks: BTreeMap<(Instant, u64), Task>,
     /// Tells entries of the same moment apart.
     next: u64,
     /// Whether something has been planned since the last look.
@@ -13,22 +22,21 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    /// Plans the answer to a challenge.
-    pub(super) fn plan(&mut self, at: Instant, challenge: &str) {
-        self.answers.insert((at, self.next), challenge.to_owned());
+    pub(super) fn plan(&mut self, at: Instant, task: Task) {
+        self.tasks.insert((at, self.next), task);
         self.next += 1;
         self.has_news = true;
     }
 
     /// When the next thing is to be done.
     pub(super) fn next_at(&self) -> Option<Instant> {
-        self.answers.keys().next().map(|&(at, _)| at)
+        self.tasks.keys().next().map(|&(at, _)| at)
     }
 
     /// Takes what is to be done by now, in order.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<String> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Task> {
         let mut due = Vec::new();
-        while let Some(entry) = self.answers.first_entry()
+        while let Some(entry) = self.tasks.first_entry()
             && entry.key().0 <= now
         {
             due.push(entry.remove());
@@ -52,15 +60,16 @@ mod tests {
     fn what_is_due_comes_in_the_order_of_time() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
+        let answer = |id: &str| Task::Answer(id.to_owned());
         let mut agenda = Agenda::default();
         assert_eq!((agenda.next_at(), agenda.take_news()), (None, false));
         for (ms, id) in [(20, "b"), (10, "a"), (20, "c"), (30, "d")] {
-            agenda.plan(at(ms), id);
+            agenda.plan(at(ms), answer(id));
         }
         assert!(agenda.take_news() && !agenda.take_news());
         assert_eq!(agenda.next_at(), Some(at(10)));
         assert!(agenda.take_due(at(9)).is_empty());
-        assert_eq!(agenda.take_due(at(20)), ["a", "b", "c"]);
+        assert_eq!(agenda.take_due(at(20)), ["a", "b", "c"].map(answer));
         assert_eq!(agenda.next_at(), Some(at(30)));
     }
 }

@@ -293,7 +293,7 @@ impl State {
             return Err(Refused::not_found("Not found"));
         };
         challenge.finish(ChallengeStatus::Accepted);
-        self.start_game(id, now);
+        self.start_challenged_game(id, now);
         Ok(id.to_owned())
     }
 

@@ -120,7 +120,7 @@ fn time_control(control: TimeControl) -> String {
 }
 
 /// The day as `2026.10.30`. Counts years and months off; an arena's games lie near 2026.
-fn date(epoch_ms: u64) -> String {
+pub(super) fn date(epoch_ms: u64) -> String {
     let mut day = epoch_ms / 86_400_000;
     let mut year = 1970;
     let is_leap = |year: u64| {
@@ -143,7 +143,7 @@ fn date(epoch_ms: u64) -> String {
 }
 
 /// The time of day as `22:40:00`.
-fn time(epoch_ms: u64) -> String {
+pub(super) fn time(epoch_ms: u64) -> String {
     let seconds = epoch_ms / 1000 % 86_400;
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

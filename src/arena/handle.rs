@@ -19,6 +19,7 @@ use crate::arena::{
     quota::Quota,
     recorder::Recorded,
     state::{Refused, Shared},
+    tournament::{TournamentSnapshot, TournamentSpec},
 };
 
 /// The arena refuses what it was asked for.
@@ -170,6 +171,20 @@ impl ArenaHandle {
     /// There is no such game, or the text is longer than 140 characters.
     pub fn say(&self, game_id: &str, room: Room, name: &str, text: &str) -> Result<(), ArenaError> {
         Ok(self.shared.change(|state| state.say(game_id, room, name, text))?)
+    }
+
+    /// Announces a tournament, and returns its id.
+    ///
+    /// # Errors
+    /// There is one of this id, or one of its players does not exist or is refused.
+    pub fn add_tournament(&self, spec: &TournamentSpec) -> Result<String, ArenaError> {
+        Ok(self.shared.change(|state| state.add_tournament(spec, Instant::now()))?)
+    }
+
+    /// A tournament as it stands.
+    pub fn tournament(&self, id: &str) -> Option<TournamentSnapshot> {
+        let state = self.shared.read();
+        state.tournament(id).ok().map(|tournament| tournament.snapshot(Instant::now()))
     }
 
     /// The faults to come.

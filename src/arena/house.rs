@@ -219,12 +219,18 @@ impl State {
             self.publish(id, now);
             return None;
         }
+        if game.first_move_due().is_some_and(|due| due <= now) {
+            game.arbiter.end_without_start(now);
+            self.publish(id, now);
+            return None;
+        }
         for color in Color::ALL {
             self.react_for_house(id, color, now);
         }
         let period = self.options.gone_notice_period();
         let game = self.games.get_mut(id).filter(|game| game.arbiter.ending().is_none())?;
         let wake = earlier(game.arbiter.flag_at(), game.notify_absence(now, period));
+        let wake = earlier(wake, game.first_move_due());
         let turn = if may_think { self.house_turn(id, now) } else { None };
         Some(Step { wake, turn })
     }

@@ -7,14 +7,18 @@ use hyper::StatusCode;
 use serde_json::json;
 
 use crate::arena::{
-    game::Player,
+    account::Account,
     quota::{BOT_GAMES_WINDOW, POINT_WINDOWS, Quota},
     state::{Refused, State},
 };
 
-/// Points that a challenge costs (PROTOCOLS 13.3).
+/// Points that a challenge costs (PROTOCOLS 18.1).
 const POINTS_FOR_A_PERSON: u32 = 5;
 const POINTS_FOR_A_BOT: u32 = 1;
+
+/// How often a player may ask to join a tournament, and in which time (PROTOCOLS 18.1).
+const MOST_JOINS: u32 = 30;
+const JOINS_WINDOW: Duration = Duration::from_mins(10);
 
 impl State {
     /// Whether both may start another game against each other, if both are bots. `user` is whoever
@@ -52,16 +56,31 @@ impl State {
     }
 
     /// Counts a game that starts, if both players are bots.
-    pub(super) fn count_bot_game(&mut self, players: &[Player; 2], now: Instant) {
-        let is_bot = |player: &Player| player.title.as_deref() == Some("BOT");
-        if !players.iter().all(is_bot) {
+    pub(super) fn count_bot_game(&mut self, users: &[String; 2], now: Instant) {
+        if !users.iter().all(|user| self.account(user).is_ok_and(Account::is_bot)) {
             return;
         }
-        for player in players {
-            if let Some(account) = self.accounts.get_mut(&player.user) {
+        for user in users {
+            if let Some(account) = self.accounts.get_mut(user) {
                 account.bot_games.take(1, BOT_GAMES_WINDOW, now);
             }
         }
+    }
+
+    /// Counts a request to join a tournament.
+    pub(super) fn charge_tournament_join(
+        &mut self,
+        user: &str,
+        now: Instant,
+    ) -> Result<(), Refused> {
+        let account = self.accounts.get_mut(user).ok_or_else(|| Refused::not_found("Not found"))?;
+        let joins = &mut account.tournament_joins;
+        if joins.exhausted_for(MOST_JOINS, JOINS_WINDOW, now).is_some() {
+            let error = "Too many requests. Try again later.";
+            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
+        }
+        joins.take(1, JOINS_WINDOW, now);
+        Ok(())
     }
 
     /// Charges the points of a challenge, which a refused one costs as well.
@@ -71,7 +90,7 @@ impl State {
         target: &str,
         now: Instant,
     ) -> Result<(), Refused> {
-        let is_bot = self.account(target).is_ok_and(super::account::Account::is_bot);
+        let is_bot = self.account(target).is_ok_and(Account::is_bot);
         let cost = if is_bot { POINTS_FOR_A_BOT } else { POINTS_FOR_A_PERSON };
         let options = &self.options;
         let limits = [options.challenge_points_per_minute, options.challenge_points_per_day];

@@ -4,8 +4,8 @@
 //! shared them would agree with the client's mistakes. It plays real games with real clocks over
 //! real HTTP, so that the whole bot can be tested, and shown, without a network.
 //!
-//! Not here: other variants than atomic, tournaments, the server's AI, and anything that needs
-//! storage; the arena forgets everything when it ends.
+//! Not here: other variants than atomic, the server's AI, and anything that needs storage; the
+//! arena forgets everything when it ends.
 //!
 //! ```no_run
 //! use meitner::arena::{AccountSpec, Arena, ArenaOptions, ChallengeSpec, HouseSpec};
@@ -58,6 +58,7 @@ mod server;
 mod state;
 mod stream;
 mod time_control;
+mod tournament;
 
 pub use account::{AccountSpec, Scope, Takebacks};
 pub use challenge::{ChallengeSpec, ChallengeStatus, ColorChoice};
@@ -76,3 +77,4 @@ pub use options::ArenaOptions;
 pub use reception::{Acceptance, DeclineRule};
 pub use recorder::Recorded;
 pub use server::Arena;
+pub use tournament::{TournamentPlayer, TournamentSnapshot, TournamentSpec};

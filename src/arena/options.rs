@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::arena::{AccountSpec, FaultRule, HouseSpec, lag::Lag};
+use crate::arena::{AccountSpec, FaultRule, HouseSpec, TournamentSpec, lag::Lag};
 
 /// The settings of an arena. The defaults are the figures of the real server, where the text does
 /// not say otherwise.
@@ -17,6 +17,10 @@ pub struct ArenaOptions {
     pub accounts: Vec<AccountSpec>,
     /// House opponents that exist from the start.
     pub houses: Vec<HouseSpec>,
+    /// Tournaments that are announced at the start.
+    pub tournaments: Vec<TournamentSpec>,
+    /// Whether bots may berserk on the path of the Board API; the real server refuses it.
+    pub bots_may_berserk: bool,
     /// Period of the blank lines on the event stream, in milliseconds.
     pub event_keep_alive_ms: u64,
     /// Period of the blank lines on a game stream, in milliseconds.
@@ -61,6 +65,8 @@ impl Default for ArenaOptions {
             seed: 1,
             accounts: Vec::new(),
             houses: Vec::new(),
+            tournaments: Vec::new(),
+            bots_may_berserk: false,
             event_keep_alive_ms: 6_000,
             game_keep_alive_ms: 7_000,
             challenge_seconds: 20,
@@ -127,6 +133,7 @@ mod tests {
                 "accounts": [{ "name": "EmberFork", "title": "BOT", "token": "lip_demo",
                                "scopes": ["bot:play"] }],
                 "houses": [{ "name": "QuietRook7", "opponent": "random", "accepts": "ignore" }],
+                "tournaments": [{ "name": "Bots", "limit_s": 30, "players": ["QuietRook7"] }],
                 "faults": [
                     { "endpoint": "game-stream", "fault": "cut", "rate": 0.01 },
                     { "endpoint": "move", "fault": { "delay": { "ms": 300 } }, "rate": 0.1 },
@@ -140,6 +147,7 @@ mod tests {
         assert_eq!(options.accounts[0].scopes, [Scope::BotPlay]);
         assert_eq!(options.houses[0].opponent, OpponentKind::Random);
         assert_eq!(options.houses[0].accepts, Acceptance::Ignore);
+        assert_eq!(options.tournaments[0].limit_s, 30);
         assert_eq!(options.faults[0].endpoint, Endpoint::GameStream);
         assert_eq!(options.faults[1].fault, Fault::Delay { ms: 300 });
         assert_eq!(options.faults[3].fault, Fault::ResetAnswer);

@@ -6,13 +6,14 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::{
-    arbiter::{Game, Termination},
+    arbiter::{Game, Termination, TimeControl},
     arena::{
         chat::Room,
         game::{GameStream, Player, ServerGame, event_game},
         recorder::AnswerTimes,
         state::{Refused, State, epoch_ms},
         stream::LineQueue,
+        tournament::TournamentGame,
     },
     rules::{Color, DrawReason, Position},
 };
@@ -29,6 +30,16 @@ pub(super) enum Command {
     DeclineTakeback,
     ClaimVictory,
     ClaimDraw,
+}
+
+/// A game that is to start.
+pub(super) struct NewGame {
+    pub(super) id: String,
+    pub(super) control: TimeControl,
+    pub(super) rated: bool,
+    /// The ids of White and Black.
+    pub(super) users: [String; 2],
+    pub(super) tournament: Option<TournamentGame>,
 }
 
 /// What is wrong with a move.
@@ -53,16 +64,31 @@ impl Mistake {
 }
 
 impl State {
-    /// Starts the game of an accepted challenge and tells both players.
-    pub(super) fn start_game(&mut self, challenge_id: &str, now: Instant) {
+    /// Starts the game of an accepted challenge.
+    pub(super) fn start_challenged_game(&mut self, challenge_id: &str, now: Instant) {
         let Some(challenge) = self.challenges.get(challenge_id) else { return };
-        let (control, rated) = (challenge.control, challenge.rated);
         let users = match challenge.final_color {
             Color::White => [challenge.challenger.clone(), challenge.target.clone()],
             Color::Black => [challenge.target.clone(), challenge.challenger.clone()],
         };
-        let players = users.map(|user| self.new_player(&user));
-        let mut arbiter = Game::new(Position::initial(), control, self.options.patience());
+        let game = NewGame {
+            id: challenge.id.clone(),
+            control: challenge.control,
+            rated: challenge.rated,
+            users,
+            tournament: None,
+        };
+        self.count_bot_game(&game.users, now);
+        self.start_game(game, now);
+    }
+
+    /// Starts a game and tells both players.
+    pub(super) fn start_game(&mut self, new: NewGame, now: Instant) {
+        let players = new.users.map(|user| self.new_player(&user));
+        let mut arbiter = Game::new(Position::initial(), new.control, self.options.patience());
+        if new.tournament.is_some() {
+            arbiter = arbiter.without_abort();
+        }
         for color in Color::ALL {
             // Until its stream is open a client counts as away.
             if !self.is_house(&players[color.index()].user) {
@@ -70,10 +96,12 @@ impl State {
             }
         }
         let game = ServerGame {
-            id: challenge_id.to_owned(),
+            id: new.id,
             arbiter,
             players,
-            rated,
+            rated: new.rated,
+            tournament: new.tournament,
+            idle_since: now,
             created_at_ms: epoch_ms(),
             last_move_at_ms: epoch_ms(),
             chat: Vec::new(),
@@ -85,12 +113,11 @@ impl State {
             is_closed: false,
             changed: Arc::new(Notify::new()),
         };
-        self.count_bot_game(&game.players, now);
         self.counters.games_started += 1;
         self.announce_game("gameStart", &game, now);
         self.watchers_see(&game, now);
+        self.games_to_run.push(game.id.clone());
         self.games.insert(game.id.clone(), game);
-        self.games_to_run.push(challenge_id.to_owned());
     }
 
     fn new_player(&mut self, user: &str) -> Player {
@@ -130,6 +157,7 @@ impl State {
 
     fn close_game(&mut self, id: &str, now: Instant) {
         self.rate(id);
+        self.end_tournament_game(id, now);
         let Some(game) = self.games.get_mut(id) else { return };
         game.is_closed = true;
         for stream in game.streams.drain(..) {
@@ -348,9 +376,11 @@ impl State {
         result.map(|_| ())
     }
 
-    /// Whether both players allow takebacks in a game.
+    /// Whether both players allow takebacks in a game; never in a tournament.
     fn takebacks_are_allowed(&self, id: &str) -> bool {
-        let Some(game) = self.games.get(id) else { return false };
+        let Some(game) = self.games.get(id).filter(|game| game.tournament.is_none()) else {
+            return false;
+        };
         game.players.iter().all(|player| {
             let account = self.accounts.get(&player.user);
             account.is_some_and(|account| account.takebacks.allow(game.rated))
@@ -407,6 +437,7 @@ impl State {
         let mv = game.arbiter.position().parse_uci(uci).map_err(|_| Mistake::Illegal)?;
         game.arbiter.play(color, mv, now).map_err(|_| Mistake::Illegal)?;
         game.last_move_at_ms = epoch_ms();
+        game.idle_since = now;
         game.come_back(color);
         if offering_draw {
             game.arbiter.offer_draw(color, now);

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// In which time the games against other bots are counted (PROTOCOLS 13.2).
+/// In which time the games against other bots are counted (PROTOCOLS 18.1).
 pub(super) const BOT_GAMES_WINDOW: Duration = Duration::from_hours(24);
-/// In which times the points of created challenges are counted (PROTOCOLS 13.3).
+/// In which times the points of created challenges are counted (PROTOCOLS 18.1).
 pub(super) const POINT_WINDOWS: [Duration; 2] = [Duration::from_mins(1), BOT_GAMES_WINDOW];
 
 /// A count that begins anew when a window is over. The window opens with the first thing counted.

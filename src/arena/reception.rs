@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::arena::{
+    agenda::Task,
     challenge::{Challenge, ChallengeStatus},
     state::State,
     time_control::speed,
@@ -47,7 +48,10 @@ impl State {
         let Some(house) = account.and_then(|account| account.house.as_ref()) else { return };
         match house.spec.answer_delay_ms {
             0 => self.answer_for_house(id, now),
-            delay => self.agenda.plan(now + Duration::from_millis(delay), id),
+            delay => {
+                let at = now + Duration::from_millis(delay);
+                self.agenda.plan(at, Task::Answer(id.to_owned()));
+            }
         }
     }
 

@@ -52,12 +52,9 @@ impl Arena {
             tokio::select! {
                 stream = port.accept(&shared) => accept(&shared, stream, &shutdown, &mut tasks),
                 () = shared.port_closing.notified() => port = port.close(),
-                () = sleep_until(due), if due.is_some() => shared.change(|state| {
-                    let now = Instant::now();
-                    for challenge in state.agenda.take_due(now) {
-                        state.answer_for_house(&challenge, now);
-                    }
-                }),
+                () = sleep_until(due), if due.is_some() => {
+                    shared.change(|state| state.do_due(Instant::now()));
+                }
                 () = shared.has_work.notified() => {
                     let games = std::mem::take(&mut shared.read().games_to_run);
                     for id in games {

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arena::{
         account::{Account, AccountSpec, Scope, Token},
-        agenda::Agenda,
+        agenda::{Agenda, Task},
         challenge::{Challenge, ChallengeStatus},
         counters::Counters,
         faults::FaultPlan,
@@ -28,6 +28,7 @@ use crate::{
         options::ArenaOptions,
         recorder::Recorder,
         stream::LineQueue,
+        tournament::Tournament,
     },
     rules::Color,
 };
@@ -101,6 +102,7 @@ pub(super) struct State {
     pub(super) tokens: HashMap<String, Token>,
     pub(super) challenges: BTreeMap<String, Challenge>,
     pub(super) games: BTreeMap<String, ServerGame>,
+    pub(super) tournaments: BTreeMap<String, Tournament>,
     /// What is to be done later.
     pub(super) agenda: Agenda,
     /// Games whose task is not running yet.
@@ -185,6 +187,7 @@ impl State {
     fn new(mut options: ArenaOptions) -> Self {
         let accounts = std::mem::take(&mut options.accounts);
         let houses = std::mem::take(&mut options.houses);
+        let tournaments = std::mem::take(&mut options.tournaments);
         let mut state = Self {
             rng: fastrand::Rng::with_seed(options.seed),
             recorder: Recorder::new(options.recorded_requests),
@@ -193,6 +196,7 @@ impl State {
             tokens: HashMap::new(),
             challenges: BTreeMap::new(),
             games: BTreeMap::new(),
+            tournaments: BTreeMap::new(),
             agenda: Agenda::default(),
             games_to_run: Vec::new(),
             finished: VecDeque::new(),
@@ -205,6 +209,12 @@ impl State {
         }
         for house in &houses {
             state.add_house(house, None);
+        }
+        for tournament in &tournaments {
+            if let Err(refused) = state.add_tournament(tournament, Instant::now()) {
+                let (name, error) = (&tournament.name, refused.text());
+                tracing::error!(name, error, "a tournament of the options cannot be held");
+            }
         }
         state
     }
@@ -336,6 +346,16 @@ impl State {
             && account.event_stream.as_ref().is_some_and(|open| Arc::ptr_eq(open, queue))
         {
             account.event_stream = None;
+        }
+    }
+
+    /// Does what is to be done by now.
+    pub(super) fn do_due(&mut self, now: Instant) {
+        for task in self.agenda.take_due(now) {
+            match task {
+                Task::Answer(challenge) => self.answer_for_house(&challenge, now),
+                Task::RunTournament(id) => self.run_tournament(&id, now),
+            }
         }
     }
 

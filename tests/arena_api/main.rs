@@ -11,4 +11,5 @@ mod network;
 mod reception;
 mod request_faults;
 mod stream_faults;
+mod tournaments;
 mod users;

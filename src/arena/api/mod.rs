@@ -5,6 +5,7 @@ mod challenges;
 mod games;
 mod reply;
 mod route;
+mod tournaments;
 mod users;
 
 use std::{
@@ -260,6 +261,10 @@ impl Context {
             Route::Accept(id) => challenges::accept(self, &id),
             Route::Decline(id) => challenges::decline(self, &id, request),
             Route::Cancel(id) => challenges::cancel(self, &id),
+            Route::Tournament(id) => tournaments::show(self, &id),
+            Route::Join(id) => tournaments::join(self, &id, request),
+            Route::Withdraw(id) => tournaments::withdraw(self, &id),
+            Route::Berserk(is_board, id) => tournaments::berserk(self, &id, is_board),
         }
     }
 
