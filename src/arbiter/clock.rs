@@ -63,18 +63,30 @@ pub struct Clocks {
     stopped_at: [Duration; 2],
     /// Whose clock runs, and since when.
     running: Option<(Color, Instant)>,
+    /// Which sides have given time away for a point.
+    berserk: [bool; 2],
 }
 
 impl Clocks {
     /// Both clocks full and standing.
     pub fn new(control: TimeControl) -> Self {
         let start = control.start().unwrap_or(Duration::MAX);
-        Self { control, stopped_at: [start; 2], running: None }
+        Self { control, stopped_at: [start; 2], running: None, berserk: [false; 2] }
     }
 
     /// The time control.
     pub fn control(&self) -> TimeControl {
         self.control
+    }
+
+    /// What a side gets for each move.
+    pub fn increment(&self, color: Color) -> Duration {
+        if self.is_berserk(color) { Duration::ZERO } else { self.control.increment() }
+    }
+
+    /// Whether a side has given time away for a point in a tournament.
+    pub fn is_berserk(&self, color: Color) -> bool {
+        self.berserk[color.index()]
     }
 
     /// What a side has left; `None` without a clock.
@@ -103,12 +115,13 @@ impl Clocks {
     /// Ends the mover's turn: charges the time used and adds the increment.
     pub(super) fn press(&mut self, mover: Color, now: Instant) {
         let was_running = self.running.is_some_and(|(color, _)| color == mover);
+        let increment = self.increment(mover);
         self.stop(now);
         if was_running {
             let time = &mut self.stopped_at[mover.index()];
             *time = match self.control {
                 TimeControl::Correspondence { per_move } => per_move,
-                _ => time.saturating_add(self.control.increment()),
+                _ => time.saturating_add(increment),
             };
         }
     }
@@ -123,6 +136,17 @@ impl Clocks {
         if let Some((color, since)) = self.running.take() {
             let time = &mut self.stopped_at[color.index()];
             *time = time.saturating_sub(now.saturating_duration_since(since));
+        }
+    }
+
+    /// Takes half of a side's time, and its increment. If the limit is less than forty increments
+    /// only the increment is lost.
+    pub(super) fn berserk(&mut self, color: Color) {
+        self.berserk[color.index()] = true;
+        if let TimeControl::RealTime { limit, increment } = self.control
+            && limit >= increment.saturating_mul(40)
+        {
+            self.stopped_at[color.index()] /= 2;
         }
     }
 
@@ -183,6 +207,23 @@ mod tests {
         assert_eq!(clocks.flag(), None);
         clocks.start(Color::Black, t0);
         assert_eq!(clocks.flag(), Some((Color::Black, t0 + seconds(180))));
+    }
+
+    #[test]
+    fn whoever_berserks_loses_half_of_the_time_and_the_increment() {
+        let t0 = Instant::now();
+        let mut clocks = Clocks::new(blitz());
+        clocks.berserk(Color::White);
+        assert_eq!(clocks.remaining(Color::White, t0), Some(seconds(90)));
+        clocks.start(Color::White, t0);
+        clocks.press(Color::White, t0 + seconds(1));
+        assert_eq!(clocks.remaining(Color::White, t0), Some(seconds(89)));
+        assert_eq!(clocks.increment(Color::Black), seconds(2));
+        let control = TimeControl::RealTime { limit: seconds(60), increment: seconds(2) };
+        let mut clocks = Clocks::new(control);
+        clocks.berserk(Color::White);
+        assert_eq!(clocks.remaining(Color::White, t0), Some(seconds(60)));
+        assert_eq!(clocks.increment(Color::White), seconds(0));
     }
 
     #[test]

@@ -13,8 +13,9 @@ const PLIES_BETWEEN_DRAW_OFFERS: usize = 20;
 /// A game of more plies than this is drawn.
 const MAX_PLIES: usize = 600;
 
-/// Until so many plies are played a game can be aborted and cannot be resigned, drawn or claimed.
-const ABORTABLE_PLIES: usize = 2;
+/// Until so many plies are played a game has not begun: it can be aborted, where that is allowed at
+/// all, and cannot be drawn or claimed.
+const OPENING_PLIES: usize = 2;
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub enum Termination {
     Abandonment,
     /// Called off before both sides had moved: no result.
     Aborted,
+    /// A side did not make its first move in time.
+    NoStart,
 }
 
 /// Why the arbiter refuses a command. Nothing has changed unless the text says so.
@@ -68,6 +71,9 @@ pub enum Refusal {
     /// The opponent is not away for long enough; or the claim ended the game otherwise.
     #[error("the claim is not granted")]
     NotClaimable,
+    /// The side has made its first move, or has berserked before.
+    #[error("it is too late to berserk")]
+    TooLateToBerserk,
 }
 
 /// A game from its first move to its ending.
@@ -84,6 +90,8 @@ pub struct Game {
     away_since: [Option<Instant>; 2],
     /// How long a side must be away before the other may claim the game.
     patience: Duration,
+    /// Whether the game may be called off at its beginning.
+    may_abort: bool,
 }
 
 impl Game {
@@ -102,7 +110,15 @@ impl Game {
             takeback_proposal: None,
             away_since: [None; 2],
             patience,
+            may_abort: true,
         }
+    }
+
+    /// The same game, but one that nobody can call off, as in a tournament: it can be resigned from
+    /// its first move on.
+    #[must_use]
+    pub fn without_abort(self) -> Self {
+        Self { may_abort: false, ..self }
     }
 
     /// The moves and the position.
@@ -137,7 +153,7 @@ impl Game {
 
     /// Whether the game can still be called off.
     pub fn is_abortable(&self) -> bool {
-        self.ending.is_none() && self.plies() < ABORTABLE_PLIES
+        self.ending.is_none() && self.may_abort && self.plies() < OPENING_PLIES
     }
 
     /// Who is offering a draw.
@@ -228,7 +244,7 @@ impl Game {
     /// Ends the game at once if the position is there for the third time or the opponent has a
     /// bare king. Nothing happens before ply 2 or too soon after this side's last offer.
     pub fn offer_draw(&mut self, color: Color, now: Instant) -> bool {
-        if self.require_running(now).is_err() || self.is_abortable() {
+        if self.require_running(now).is_err() || self.plies() < OPENING_PLIES {
             return false;
         }
         if self.draw_offer == Some(!color) {
@@ -303,7 +319,7 @@ impl Game {
         let since = self.away_since[absent.index()].filter(|&since| since <= now)?;
         let matters = self.ending.is_none()
             && self.clocks.control().is_real_time()
-            && self.plies() >= ABORTABLE_PLIES;
+            && self.plies() >= OPENING_PLIES;
         matters.then(|| self.patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
@@ -316,7 +332,7 @@ impl Game {
     pub fn claim_victory(&mut self, color: Color, now: Instant) -> Result<bool, Refusal> {
         self.require_running(now)?;
         let applies = self.clocks.control().is_real_time()
-            && self.plies() >= ABORTABLE_PLIES
+            && self.plies() >= OPENING_PLIES
             && self.turn() != color;
         if !applies {
             return Ok(false);
@@ -338,7 +354,7 @@ impl Game {
     /// The game is over, it is the claimer's own turn, or the opponent is not away for long enough.
     pub fn claim_draw(&mut self, color: Color, now: Instant) -> Result<bool, Refusal> {
         self.require_running(now)?;
-        if self.plies() < ABORTABLE_PLIES {
+        if self.plies() < OPENING_PLIES {
             return Ok(false);
         }
         if self.turn() == color || self.claimable_in(!color, now) != Some(Duration::ZERO) {
@@ -346,6 +362,29 @@ impl Game {
         }
         self.end(None, Termination::Abandonment, now);
         Ok(true)
+    }
+
+    /// Takes half of a side's time and its increment, for a point in a tournament.
+    ///
+    /// # Errors
+    /// The game is over, or the side has moved or berserked.
+    pub fn berserk(&mut self, color: Color, now: Instant) -> Result<(), Refusal> {
+        self.require_running(now)?;
+        if self.plies() > color.index() || self.clocks.is_berserk(color) {
+            return Err(Refusal::TooLateToBerserk);
+        }
+        self.clocks.berserk(color);
+        Ok(())
+    }
+
+    /// Ends the game because the side to move has let the time for its first move pass. Returns
+    /// whether that was still possible.
+    pub fn end_without_start(&mut self, now: Instant) -> bool {
+        let is_due = self.ending.is_none() && self.plies() < OPENING_PLIES;
+        if is_due {
+            self.end(Some(!self.turn()), Termination::NoStart, now);
+        }
+        is_due
     }
 
     /// Gives a side more time, as an opponent or a restarted server does.
@@ -367,7 +406,7 @@ impl Game {
 
     /// The first move of each side is free: the clock runs from the second ply on.
     fn run_clock(&mut self, now: Instant) {
-        if self.plies() >= ABORTABLE_PLIES {
+        if self.plies() >= OPENING_PLIES {
             self.clocks.start(self.turn(), now);
         }
     }
@@ -554,6 +593,39 @@ mod tests {
         assert_eq!(game.abort(t0), Err(Refusal::NotAbortable));
         game.resign(Color::White, t0).unwrap();
         assert_eq!(ended(&game), (Some(Color::Black), Termination::Resignation));
+    }
+
+    #[test]
+    fn a_game_of_a_tournament_is_resigned_but_not_aborted() {
+        let now = Instant::now();
+        let mut game = standard(60, 0).without_abort();
+        assert_eq!(game.abort(now), Err(Refusal::NotAbortable));
+        assert!(!game.offer_draw(Color::White, now), "too early");
+        game.resign(Color::Black, now).unwrap();
+        assert_eq!(ended(&game), (Some(Color::White), Termination::Resignation));
+    }
+
+    #[test]
+    fn a_first_move_that_does_not_come_loses() {
+        let now = Instant::now();
+        let mut game = standard(60, 0);
+        play(&mut game, "e2e4", now);
+        assert!(game.end_without_start(now));
+        assert_eq!(ended(&game), (Some(Color::White), Termination::NoStart));
+        let mut game = standard(60, 0);
+        play(&mut game, "e2e4 e7e5", now);
+        assert!(!game.end_without_start(now));
+    }
+
+    #[test]
+    fn a_side_berserks_once_before_its_first_move() {
+        let now = Instant::now();
+        let mut game = standard(60, 0);
+        play(&mut game, "e2e4", now);
+        assert_eq!(game.berserk(Color::White, now), Err(Refusal::TooLateToBerserk));
+        game.berserk(Color::Black, now).unwrap();
+        assert_eq!(game.berserk(Color::Black, now), Err(Refusal::TooLateToBerserk));
+        assert_eq!(game.clocks().remaining(Color::Black, now), Some(seconds(30)));
     }
 
     #[test]

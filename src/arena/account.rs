@@ -9,10 +9,17 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::arena::{house::House, line::Line, stream::LineQueue};
+use crate::arena::{
+    house::House,
+    line::Line,
+    quota::{POINT_WINDOWS, Quota},
+    stream::LineQueue,
+};
 
 /// In which time the openings of the event stream are counted.
 const OPENINGS_WINDOW: Duration = Duration::from_mins(10);
+
+const DAY_MS: u64 = 86_400_000;
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -26,6 +33,8 @@ pub enum Scope {
     ChallengeRead,
     #[serde(rename = "challenge:write")]
     ChallengeWrite,
+    #[serde(rename = "tournament:write")]
+    TournamentWrite,
 }
 
 impl Scope {
@@ -36,6 +45,30 @@ impl Scope {
             Self::BoardPlay => "board:play",
             Self::ChallengeRead => "challenge:read",
             Self::ChallengeWrite => "challenge:write",
+            Self::TournamentWrite => "tournament:write",
+        }
+    }
+}
+
+/// In which games a player allows takebacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Takebacks {
+    /// In none: proposals come to nothing.
+    Never,
+    /// In games that are not rated.
+    Casual,
+    /// In all.
+    #[default]
+    Always,
+}
+
+impl Takebacks {
+    pub(super) fn allow(self, rated: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Casual => !rated,
+            Self::Always => true,
         }
     }
 }
@@ -58,6 +91,19 @@ pub struct AccountSpec {
     /// Number of games already played; an account with any cannot become a bot.
     #[serde(default)]
     pub games: u32,
+    /// How old the account is, in days.
+    #[serde(default)]
+    pub age_days: u32,
+    /// Whether the account is marked for breaking the terms of service.
+    #[serde(default)]
+    pub tos_violation: bool,
+    /// Whether the account is closed; its token is then worth nothing.
+    #[serde(default)]
+    pub disabled: bool,
+    /// In which games it takes moves back, and lets others do so. On the real server a bot does
+    /// so in none, unless its owner changes that.
+    #[serde(default)]
+    pub takebacks: Takebacks,
     /// The token; drawn by lot when absent.
     #[serde(default)]
     pub token: Option<String>,
@@ -83,6 +129,10 @@ impl AccountSpec {
             rating: default_rating(),
             provisional: false,
             games: 0,
+            age_days: 0,
+            tos_violation: false,
+            disabled: false,
+            takebacks: Takebacks::default(),
             token: None,
             scopes: default_scopes(),
         }
@@ -108,26 +158,51 @@ pub(super) struct Account {
     pub(super) title: Option<String>,
     pub(super) rating: i32,
     pub(super) provisional: bool,
-    pub(super) games: u32,
+    pub(super) record: Record,
+    pub(super) tos_violation: bool,
+    pub(super) disabled: bool,
+    pub(super) takebacks: Takebacks,
     pub(super) created_at_ms: u64,
     /// Set for players whom the server itself plays.
     pub(super) house: Option<House>,
     pub(super) event_stream: Option<Arc<LineQueue>>,
+    /// Games against other bots.
+    pub(super) bot_games: Quota,
+    /// Points of created challenges, in each of [`POINT_WINDOWS`].
+    pub(super) challenge_points: [Quota; POINT_WINDOWS.len()],
+    /// Requests to join tournaments.
+    pub(super) tournament_joins: Quota,
     event_stream_openings: VecDeque<Instant>,
 }
 
+/// The results of an account.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Record {
+    pub(super) games: u32,
+    pub(super) rated: u32,
+    pub(super) won: u32,
+    pub(super) drawn: u32,
+    pub(super) lost: u32,
+}
+
 impl Account {
-    pub(super) fn new(spec: &AccountSpec, house: Option<House>, created_at_ms: u64) -> Self {
+    pub(super) fn new(spec: &AccountSpec, house: Option<House>, now_ms: u64) -> Self {
         Self {
             id: spec.name.to_lowercase(),
             name: spec.name.clone(),
             title: spec.title.clone(),
             rating: spec.rating,
             provisional: spec.provisional,
-            games: spec.games,
-            created_at_ms,
+            record: Record { games: spec.games, won: spec.games, ..Record::default() },
+            tos_violation: spec.tos_violation,
+            disabled: spec.disabled,
+            takebacks: spec.takebacks,
+            created_at_ms: now_ms.saturating_sub(u64::from(spec.age_days) * DAY_MS),
             house,
             event_stream: None,
+            bot_games: Quota::default(),
+            challenge_points: Default::default(),
+            tournament_joins: Quota::default(),
             event_stream_openings: VecDeque::new(),
         }
     }
@@ -163,7 +238,7 @@ impl Account {
     /// The user object of the account endpoints.
     pub(super) fn user_json(&self) -> Value {
         let mut perf = json!({
-            "games": self.games, "rating": self.rating,
+            "games": self.record.games, "rating": self.rating,
             "rd": if self.provisional { 180 } else { 45 }, "prog": 0,
         });
         if self.provisional {
@@ -180,6 +255,27 @@ impl Account {
         });
         if let Some(title) = &self.title {
             user["title"] = json!(title);
+        }
+        if self.tos_violation {
+            user["tosViolation"] = json!(true);
+        }
+        user
+    }
+
+    /// The extended user object. `playing` are the ids of its running games.
+    pub(super) fn extended_json(&self, playing: &[&str]) -> Value {
+        if self.disabled {
+            return json!({ "id": self.id, "username": self.name, "disabled": true });
+        }
+        let Record { games, rated, won, drawn, lost } = self.record;
+        let mut user = self.user_json();
+        user["url"] = json!(format!("https://lichess.org/@/{}", self.name));
+        user["count"] = json!({
+            "all": games, "rated": rated, "win": won, "draw": drawn, "loss": lost,
+            "bookmark": 0, "playing": playing.len(), "import": 0, "me": 0,
+        });
+        if let Some(id) = playing.first() {
+            user["playing"] = json!(format!("https://lichess.org/{id}"));
         }
         user
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::{
     arbiter::{Ending, Termination, TimeControl},
     arena::{
-        challenge::speed,
         game::{Player, ServerGame},
+        time_control::speed,
     },
     pgn::{self, Annotation, TagName, UtcTime},
     rules::{Color, Position},

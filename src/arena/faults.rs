@@ -27,7 +27,7 @@ pub enum Endpoint {
     GameStream,
     /// Moves.
     Move,
-    /// Abort, resign, draw, takeback and claims.
+    /// Abort, resign, draw, takeback, claims and berserk.
     GameCommand,
     /// Chat in a game.
     Chat,
@@ -35,6 +35,8 @@ pub enum Endpoint {
     Challenge,
     /// Accepting, declining and cancelling challenges.
     ChallengeAnswer,
+    /// Tournaments.
+    Tournament,
     /// Everything else.
     Other,
 }

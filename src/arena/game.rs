@@ -12,10 +12,12 @@ use tokio::sync::Notify;
 use crate::{
     arbiter::{Ending, Game, Termination, TimeControl},
     arena::{
-        challenge::{days, speed},
+        chat::Room,
         line::{Line, LineKind},
         recorder::AnswerTimes,
         stream::LineQueue,
+        time_control::{days, speed},
+        tournament::TournamentGame,
     },
     rules::{Color, DrawReason},
 };
@@ -68,7 +70,7 @@ pub(super) struct Player {
 }
 
 pub(super) struct ChatLine {
-    pub(super) room: String,
+    pub(super) room: Room,
     pub(super) user: String,
     pub(super) text: String,
 }
@@ -86,6 +88,9 @@ pub(super) struct ServerGame {
     /// White and Black.
     pub(super) players: [Player; 2],
     pub(super) rated: bool,
+    pub(super) tournament: Option<TournamentGame>,
+    /// Since when the side to move could move.
+    pub(super) idle_since: Instant,
     pub(super) created_at_ms: u64,
     pub(super) last_move_at_ms: u64,
     pub(super) chat: Vec<ChatLine>,
@@ -137,15 +142,15 @@ impl ServerGame {
         self.streams.iter().any(|stream| stream.user == user)
     }
 
-    /// Writes a chat line and sends it to the streams.
-    pub(super) fn say(&mut self, room: &str, user: &str, text: &str) {
-        let line = json!({ "type": "chatLine", "room": room, "username": user, "text": text });
+    /// Writes a chat line and sends it to the streams. The players of a tournament have no chat.
+    pub(super) fn say(&mut self, room: Room, user: &str, text: &str) {
+        if self.tournament.is_some() && room == Room::Player {
+            return;
+        }
+        let line =
+            json!({ "type": "chatLine", "room": room.name(), "username": user, "text": text });
         self.send(&Line::new(&line));
-        self.chat.push(ChatLine {
-            room: room.to_owned(),
-            user: user.to_owned(),
-            text: text.to_owned(),
-        });
+        self.chat.push(ChatLine { room, user: user.to_owned(), text: text.to_owned() });
     }
 
     /// Tells the opponents of players who are away, once in each period.
@@ -233,19 +238,28 @@ impl ServerGame {
         self.arbiter.ending().and_then(|ending| ending.winner)
     }
 
+    /// When the first move of the side to move must have come, if there is such a time.
+    pub(super) fn first_move_due(&self) -> Option<Instant> {
+        let of = self.tournament.as_ref()?;
+        let is_opening = self.arbiter.ending().is_none() && self.arbiter.plies() < 2;
+        is_opening.then(|| self.idle_since + of.first_move)
+    }
+
+    /// The `source` of the game.
+    pub(super) fn source(&self) -> &'static str {
+        if self.tournament.is_some() { "arena" } else { "friend" }
+    }
+
     /// The `gameState` object.
     fn state_json(&self, now: Instant) -> Value {
-        let increment = match self.arbiter.clocks().control() {
-            TimeControl::RealTime { increment, .. } => increment.as_millis(),
-            TimeControl::Correspondence { .. } | TimeControl::Unlimited => 0,
-        };
+        let increment = |color| self.arbiter.clocks().increment(color).as_millis();
         let mut state = json!({
             "type": "gameState",
             "moves": self.moves().join(" "),
             "wtime": self.remaining_ms(Color::White, now),
             "btime": self.remaining_ms(Color::Black, now),
-            "winc": increment,
-            "binc": increment,
+            "winc": increment(Color::White),
+            "binc": increment(Color::Black),
             "status": self.status().1,
         });
         if let Some(winner) = self.winner() {
@@ -256,6 +270,12 @@ impl ServerGame {
         }
         if let Some(color) = self.arbiter.takeback_proposal() {
             state[format!("{}takeback", initial(color))] = json!(true);
+        }
+        if let (Some(of), Some(_)) = (&self.tournament, self.first_move_due()) {
+            state["expiration"] = json!({
+                "idleMillis": now.saturating_duration_since(self.idle_since).as_millis(),
+                "millisToMove": of.first_move.as_millis(),
+            });
         }
         state
     }
@@ -302,6 +322,9 @@ impl ServerGame {
             }
             TimeControl::Correspondence { per_move } => full["daysPerTurn"] = json!(days(per_move)),
             TimeControl::Unlimited => {}
+        }
+        if let Some(of) = &self.tournament {
+            full["tournamentId"] = json!(of.id);
         }
         full
     }
@@ -360,7 +383,7 @@ pub(super) fn playing_json(game: &ServerGame, color: Color, now: Instant) -> Val
         "color": color.to_string(),
         "lastMove": game.moves().last().map(|uci| uci.chars().take(4).collect::<String>())
             .unwrap_or_default(),
-        "source": "friend",
+        "source": game.source(),
         "variant": { "key": "atomic", "name": "Atomic" },
         "speed": speed(game.arbiter.clocks().control()),
         "perf": "atomic",
@@ -371,6 +394,9 @@ pub(super) fn playing_json(game: &ServerGame, color: Color, now: Instant) -> Val
     });
     if game.arbiter.clocks().control() != TimeControl::Unlimited {
         value["secondsLeft"] = json!(game.remaining_ms(color, now) / 1000);
+    }
+    if let Some(of) = &game.tournament {
+        value["tournamentId"] = json!(of.id);
     }
     value
 }
@@ -398,6 +424,7 @@ fn status(ending: Option<Ending>) -> (u32, &'static str) {
         Termination::Abandonment => (33, "timeout"),
         Termination::Rule(_) | Termination::Agreement | Termination::TooLong => (34, "draw"),
         Termination::TimeForfeit => (35, "outoftime"),
+        Termination::NoStart => (37, "noStart"),
         Termination::BareKingClaim => (39, "insufficientMaterialClaim"),
         Termination::Explosion => (60, "variantEnd"),
     }

@@ -9,16 +9,19 @@ use tokio::sync::broadcast;
 
 use crate::{
     arena::{
-        account::{AccountSpec, Scope, Token},
+        account::{Account, AccountSpec, Scope, Token},
         challenge::ChallengeSpec,
+        chat::Room,
         counters::Counters,
         export,
         faults::{Endpoint, Fault, FaultPlan},
         game::GameSnapshot,
         house::{HouseAction, HouseSpec},
         opponent::Opponent,
+        quota::Quota,
         recorder::Recorded,
         state::{Refused, Shared},
+        tournament::{TournamentSnapshot, TournamentSpec},
     },
     pgn,
 };
@@ -84,6 +87,35 @@ impl ArenaHandle {
         self.shared.change(|state| state.add_house(spec, Some(opponent)));
     }
 
+    /// Changes an account's atomic rating.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub fn set_rating(&self, user: &str, rating: i32) -> Result<(), ArenaError> {
+        self.with_account(user, |account| account.rating = rating)
+    }
+
+    /// Lets an account have started so many games against other bots, in a day that begins now.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub fn set_bot_games(&self, user: &str, games: u32) -> Result<(), ArenaError> {
+        let quota = Quota::used_since(Instant::now(), games);
+        self.with_account(user, |account| account.bot_games = quota)
+    }
+
+    fn with_account(
+        &self,
+        user: &str,
+        change: impl FnOnce(&mut Account),
+    ) -> Result<(), ArenaError> {
+        self.shared.change(|state| {
+            let user = state.account(user)?.id.clone();
+            state.accounts.get_mut(&user).map(change);
+            Ok(())
+        })
+    }
+
     /// Makes a challenge and returns its id, which will be the game's.
     ///
     /// # Errors
@@ -135,6 +167,28 @@ impl ArenaHandle {
     /// There is no such game, no house player in it, or the server refuses the command.
     pub fn act(&self, game_id: &str, action: &HouseAction) -> Result<(), ArenaError> {
         Ok(self.shared.change(|state| state.act_for_house(game_id, action, Instant::now()))?)
+    }
+
+    /// Lets anybody, such as a spectator, say something in a room of a game.
+    ///
+    /// # Errors
+    /// There is no such game, or the text is longer than 140 characters.
+    pub fn say(&self, game_id: &str, room: Room, name: &str, text: &str) -> Result<(), ArenaError> {
+        Ok(self.shared.change(|state| state.say(game_id, room, name, text))?)
+    }
+
+    /// Announces a tournament, and returns its id.
+    ///
+    /// # Errors
+    /// There is one of this id, or one of its players does not exist or is refused.
+    pub fn add_tournament(&self, spec: &TournamentSpec) -> Result<String, ArenaError> {
+        Ok(self.shared.change(|state| state.add_tournament(spec, Instant::now()))?)
+    }
+
+    /// A tournament as it stands.
+    pub fn tournament(&self, id: &str) -> Option<TournamentSnapshot> {
+        let state = self.shared.read();
+        state.tournament(id).ok().map(|tournament| tournament.snapshot(Instant::now()))
     }
 
     /// The faults to come.
@@ -220,7 +274,7 @@ impl ArenaHandle {
 
     /// Whether an account has its event stream open.
     pub fn is_online(&self, user: &str) -> bool {
-        self.shared.read().account(user).is_ok_and(super::account::Account::is_online)
+        self.shared.read().account(user).is_ok_and(Account::is_online)
     }
 
     /// Every change of every game from now on. Who falls far behind misses the oldest.

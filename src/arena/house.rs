@@ -15,6 +15,7 @@ use crate::{
         game::{ServerGame, earlier},
         opponent::{Choice, Opponent, OpponentKind, ThinkingTime},
         play::Command,
+        reception::{Acceptance, DeclineRule},
         state::{Refused, Shared, State},
     },
     rules::{Color, History},
@@ -23,22 +24,10 @@ use crate::{
 /// The task of a game looks at it at least so often.
 const LONGEST_NAP: Duration = Duration::from_mins(1);
 
-/// How a house player answers challenges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Acceptance {
-    /// Accepts at once.
-    #[default]
-    Accept,
-    /// Declines with `noBot`.
-    Decline,
-    /// Does not answer.
-    Ignore,
-}
-
 /// A player of the house.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of a settings file")]
 pub struct HouseSpec {
     /// The name as displayed.
     pub name: String,
@@ -48,8 +37,22 @@ pub struct HouseSpec {
     pub rating: i32,
     /// Who chooses the moves.
     pub opponent: OpponentKind,
+    /// Whether the rating is provisional.
+    pub provisional: bool,
+    /// Number of games already played.
+    pub games: u32,
+    /// How old the account is, in days.
+    pub age_days: u32,
+    /// Whether the account is marked for breaking the terms of service.
+    pub tos_violation: bool,
     /// How it answers challenges.
     pub accepts: Acceptance,
+    /// What it declines although it accepts; the first rule that fits gives the reason.
+    pub declines: Vec<DeclineRule>,
+    /// The reason for which it declines if it accepts nothing.
+    pub decline_reason: String,
+    /// How long it waits before it answers a challenge, in milliseconds.
+    pub answer_delay_ms: u64,
     /// How long it waits at least before it moves, in milliseconds.
     pub delay_ms: u64,
     /// The most that it may think about a move, in milliseconds.
@@ -69,7 +72,14 @@ impl Default for HouseSpec {
             title: None,
             rating: 1900,
             opponent: OpponentKind::default(),
+            provisional: false,
+            games: 0,
+            age_days: 0,
+            tos_violation: false,
             accepts: Acceptance::default(),
+            declines: Vec::new(),
+            decline_reason: "noBot".to_owned(),
+            answer_delay_ms: 0,
             delay_ms: 0,
             think_ms: 1_000,
             accepts_draws: false,
@@ -97,12 +107,16 @@ pub enum HouseAction {
     DeclineDraw,
     /// Proposes a takeback or accepts one.
     ProposeTakeback,
+    /// Declines a takeback.
+    DeclineTakeback,
     /// Gives the game up.
     Resign,
     /// Calls the game off.
     Abort,
     /// Says something to the opponent.
     Chat(String),
+    /// Says something to the spectators.
+    ChatToSpectators(String),
     /// Leaves the game; it is gone at once and moves no more.
     Leave,
     /// Comes back.
@@ -205,12 +219,18 @@ impl State {
             self.publish(id, now);
             return None;
         }
+        if game.first_move_due().is_some_and(|due| due <= now) {
+            game.arbiter.end_without_start(now);
+            self.publish(id, now);
+            return None;
+        }
         for color in Color::ALL {
             self.react_for_house(id, color, now);
         }
         let period = self.options.gone_notice_period();
         let game = self.games.get_mut(id).filter(|game| game.arbiter.ending().is_none())?;
         let wake = earlier(game.arbiter.flag_at(), game.notify_absence(now, period));
+        let wake = earlier(wake, game.first_move_due());
         let turn = if may_think { self.house_turn(id, now) } else { None };
         Some(Step { wake, turn })
     }
@@ -317,9 +337,13 @@ impl State {
             HouseAction::OfferDraw => Command::OfferDraw,
             HouseAction::DeclineDraw => Command::DeclineDraw,
             HouseAction::ProposeTakeback => Command::ProposeTakeback,
+            HouseAction::DeclineTakeback => Command::DeclineTakeback,
             HouseAction::Resign => Command::Resign,
             HouseAction::Abort => Command::Abort,
             HouseAction::Chat(text) => return self.chat(&user, &id, Some("player"), Some(text)),
+            HouseAction::ChatToSpectators(text) => {
+                return self.chat(&user, &id, Some("spectator"), Some(text));
+            }
             HouseAction::Leave => return self.set_house_away(&id, color, Some(now)),
             HouseAction::Return => return self.set_house_away(&id, color, None),
             HouseAction::GiveTime(time) => return self.give_time(&id, !color, *time, now),

@@ -4,8 +4,8 @@
 //! shared them would agree with the client's mistakes. It plays real games with real clocks over
 //! real HTTP, so that the whole bot can be tested, and shown, without a network.
 //!
-//! Not here: other variants than atomic, tournaments, the server's AI, and anything that needs
-//! storage; the arena forgets everything when it ends.
+//! Not here: other variants than atomic, the server's AI, and anything that needs storage; the
+//! arena forgets everything when it ends.
 //!
 //! ```no_run
 //! use meitner::arena::{AccountSpec, Arena, ArenaOptions, ChallengeSpec, HouseSpec};
@@ -31,8 +31,10 @@
 //! ```
 
 mod account;
+mod agenda;
 mod api;
 mod challenge;
+mod chat;
 mod connection;
 mod counters;
 mod export;
@@ -42,29 +44,37 @@ mod game;
 mod handle;
 mod house;
 mod lag;
+mod limits;
 mod line;
 mod mix;
 mod opponent;
 mod options;
 mod play;
 mod port;
+mod quota;
+mod reception;
 mod recorder;
 mod server;
 mod state;
 mod stream;
+mod time_control;
+mod tournament;
 
-pub use account::{AccountSpec, Scope};
+pub use account::{AccountSpec, Scope, Takebacks};
 pub use challenge::{ChallengeSpec, ChallengeStatus, ColorChoice};
+pub use chat::Room;
 pub use counters::Counters;
 pub use faults::{Endpoint, Fault, FaultPlan, FaultRule};
 pub use game::GameSnapshot;
 pub use handle::{ArenaError, ArenaHandle};
-pub use house::{Acceptance, HouseAction, HouseSpec};
+pub use house::{HouseAction, HouseSpec};
 pub use mix::mixed_faults;
 pub use opponent::{
     Choice, GreedyOpponent, Opponent, OpponentKind, RandomOpponent, ScriptedOpponent,
     SilentOpponent, ThinkingTime,
 };
 pub use options::ArenaOptions;
+pub use reception::{Acceptance, DeclineRule};
 pub use recorder::Recorded;
 pub use server::Arena;
+pub use tournament::{TournamentPlayer, TournamentSnapshot, TournamentSpec};

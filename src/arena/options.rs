@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::arena::{AccountSpec, FaultRule, HouseSpec, lag::Lag};
+use crate::arena::{AccountSpec, FaultRule, HouseSpec, TournamentSpec, lag::Lag};
 
-/// The settings of an arena. The defaults are the figures of the real server.
+/// The settings of an arena. The defaults are the figures of the real server, where the text does
+/// not say otherwise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArenaOptions {
@@ -16,6 +17,10 @@ pub struct ArenaOptions {
     pub accounts: Vec<AccountSpec>,
     /// House opponents that exist from the start.
     pub houses: Vec<HouseSpec>,
+    /// Tournaments that are announced at the start.
+    pub tournaments: Vec<TournamentSpec>,
+    /// Whether bots may berserk on the path of the Board API; the real server refuses it.
+    pub bots_may_berserk: bool,
     /// Period of the blank lines on the event stream, in milliseconds.
     pub event_keep_alive_ms: u64,
     /// Period of the blank lines on a game stream, in milliseconds.
@@ -32,6 +37,14 @@ pub struct ArenaOptions {
     pub event_stream_openings: usize,
     /// Undelivered lines that a stream holds before it drops the oldest.
     pub stream_buffer: usize,
+    /// Games that an account may start against other bots in a day; 0 for no limit, while the
+    /// real server has 100. The day begins with the first of them.
+    pub bot_games_per_day: u32,
+    /// Points of challenges that an account may create in a minute, of which a person costs 5 and
+    /// a bot 1; 0 for no limit.
+    pub challenge_points_per_minute: u32,
+    /// The same in a day.
+    pub challenge_points_per_day: u32,
     /// How long each request is under way to the server, in milliseconds.
     pub lag_up_ms: u64,
     /// How long each answer and each line is under way to the client, in milliseconds.
@@ -52,6 +65,8 @@ impl Default for ArenaOptions {
             seed: 1,
             accounts: Vec::new(),
             houses: Vec::new(),
+            tournaments: Vec::new(),
+            bots_may_berserk: false,
             event_keep_alive_ms: 6_000,
             game_keep_alive_ms: 7_000,
             challenge_seconds: 20,
@@ -60,6 +75,9 @@ impl Default for ArenaOptions {
             gone_notice_ms: 5_000,
             event_stream_openings: 30,
             stream_buffer: 32,
+            bot_games_per_day: 0,
+            challenge_points_per_minute: 25,
+            challenge_points_per_day: 200,
             lag_up_ms: 0,
             lag_down_ms: 0,
             lag_jitter_ms: 0,
@@ -115,6 +133,7 @@ mod tests {
                 "accounts": [{ "name": "EmberFork", "title": "BOT", "token": "lip_demo",
                                "scopes": ["bot:play"] }],
                 "houses": [{ "name": "QuietRook7", "opponent": "random", "accepts": "ignore" }],
+                "tournaments": [{ "name": "Bots", "limit_s": 30, "players": ["QuietRook7"] }],
                 "faults": [
                     { "endpoint": "game-stream", "fault": "cut", "rate": 0.01 },
                     { "endpoint": "move", "fault": { "delay": { "ms": 300 } }, "rate": 0.1 },
@@ -128,6 +147,7 @@ mod tests {
         assert_eq!(options.accounts[0].scopes, [Scope::BotPlay]);
         assert_eq!(options.houses[0].opponent, OpponentKind::Random);
         assert_eq!(options.houses[0].accepts, Acceptance::Ignore);
+        assert_eq!(options.tournaments[0].limit_s, 30);
         assert_eq!(options.faults[0].endpoint, Endpoint::GameStream);
         assert_eq!(options.faults[1].fault, Fault::Delay { ms: 300 });
         assert_eq!(options.faults[3].fault, Fault::ResetAnswer);

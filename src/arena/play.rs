@@ -2,22 +2,21 @@
 
 use std::{sync::Arc, time::Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::{
-    arbiter::{Game, Termination},
+    arbiter::{Game, Termination, TimeControl},
     arena::{
+        chat::Room,
         game::{GameStream, Player, ServerGame, event_game},
         recorder::AnswerTimes,
         state::{Refused, State, epoch_ms},
         stream::LineQueue,
+        tournament::TournamentGame,
     },
     rules::{Color, DrawReason, Position},
 };
-
-/// The longest chat line that is taken.
-const MAX_CHAT_CHARS: usize = 140;
 
 /// What a player can do in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +30,16 @@ pub(super) enum Command {
     DeclineTakeback,
     ClaimVictory,
     ClaimDraw,
+}
+
+/// A game that is to start.
+pub(super) struct NewGame {
+    pub(super) id: String,
+    pub(super) control: TimeControl,
+    pub(super) rated: bool,
+    /// The ids of White and Black.
+    pub(super) users: [String; 2],
+    pub(super) tournament: Option<TournamentGame>,
 }
 
 /// What is wrong with a move.
@@ -55,16 +64,31 @@ impl Mistake {
 }
 
 impl State {
-    /// Starts the game of an accepted challenge and tells both players.
-    pub(super) fn start_game(&mut self, challenge_id: &str, now: Instant) {
+    /// Starts the game of an accepted challenge.
+    pub(super) fn start_challenged_game(&mut self, challenge_id: &str, now: Instant) {
         let Some(challenge) = self.challenges.get(challenge_id) else { return };
-        let (control, rated) = (challenge.control, challenge.rated);
         let users = match challenge.final_color {
             Color::White => [challenge.challenger.clone(), challenge.target.clone()],
             Color::Black => [challenge.target.clone(), challenge.challenger.clone()],
         };
-        let players = users.map(|user| self.new_player(&user));
-        let mut arbiter = Game::new(Position::initial(), control, self.options.patience());
+        let game = NewGame {
+            id: challenge.id.clone(),
+            control: challenge.control,
+            rated: challenge.rated,
+            users,
+            tournament: None,
+        };
+        self.count_bot_game(&game.users, now);
+        self.start_game(game, now);
+    }
+
+    /// Starts a game and tells both players.
+    pub(super) fn start_game(&mut self, new: NewGame, now: Instant) {
+        let players = new.users.map(|user| self.new_player(&user));
+        let mut arbiter = Game::new(Position::initial(), new.control, self.options.patience());
+        if new.tournament.is_some() {
+            arbiter = arbiter.without_abort();
+        }
         for color in Color::ALL {
             // Until its stream is open a client counts as away.
             if !self.is_house(&players[color.index()].user) {
@@ -72,10 +96,12 @@ impl State {
             }
         }
         let game = ServerGame {
-            id: challenge_id.to_owned(),
+            id: new.id,
             arbiter,
             players,
-            rated,
+            rated: new.rated,
+            tournament: new.tournament,
+            idle_since: now,
             created_at_ms: epoch_ms(),
             last_move_at_ms: epoch_ms(),
             chat: Vec::new(),
@@ -90,8 +116,8 @@ impl State {
         self.counters.games_started += 1;
         self.announce_game("gameStart", &game, now);
         self.watchers_see(&game, now);
+        self.games_to_run.push(game.id.clone());
         self.games.insert(game.id.clone(), game);
-        self.games_to_run.push(challenge_id.to_owned());
     }
 
     fn new_player(&mut self, user: &str) -> Player {
@@ -131,6 +157,7 @@ impl State {
 
     fn close_game(&mut self, id: &str, now: Instant) {
         self.rate(id);
+        self.end_tournament_game(id, now);
         let Some(game) = self.games.get_mut(id) else { return };
         game.is_closed = true;
         for stream in game.streams.drain(..) {
@@ -168,9 +195,26 @@ impl State {
         for (player, diff) in game.players.iter_mut().zip(diffs) {
             player.rating_diff = is_rated.then_some(diff);
             if let Some(account) = self.accounts.get_mut(&player.user) {
-                account.games += 1;
                 account.rating += player.rating_diff.unwrap_or(0);
             }
+        }
+        self.keep_results(id);
+    }
+
+    /// Counts a finished game for both accounts.
+    fn keep_results(&mut self, id: &str) {
+        let Some(game) = self.games.get(id) else { return };
+        let (winner, is_rated) = (game.winner(), game.rated);
+        for color in Color::ALL {
+            let Some(account) = self.accounts.get_mut(&game.player(color).user) else { continue };
+            let record = &mut account.record;
+            record.games += 1;
+            record.rated += u32::from(is_rated);
+            *match winner {
+                None => &mut record.drawn,
+                Some(winner) if winner == color => &mut record.won,
+                Some(_) => &mut record.lost,
+            } += 1;
         }
     }
 
@@ -291,6 +335,7 @@ impl State {
                 .play_uci(id, color, uci, *offering_draw, now)
                 .map_err(|mistake| mistake.refused(uci));
         }
+        let may_take_back = self.takebacks_are_allowed(id);
         let Some(game) = self.games.get_mut(id) else {
             return Err(Refused::not_found("No such game"));
         };
@@ -311,6 +356,7 @@ impl State {
                 .map_err(|_| refused("This game cannot be resigned")),
             Command::OfferDraw => Ok(arbiter.offer_draw(color, now)),
             Command::DeclineDraw => Ok(arbiter.decline_draw(color)),
+            Command::ProposeTakeback if !may_take_back => Ok(false),
             Command::ProposeTakeback => Ok(arbiter.propose_takeback(color, now)),
             Command::DeclineTakeback => Ok(arbiter.decline_takeback(color)),
             Command::ClaimVictory => arbiter
@@ -330,6 +376,17 @@ impl State {
         result.map(|_| ())
     }
 
+    /// Whether both players allow takebacks in a game; never in a tournament.
+    fn takebacks_are_allowed(&self, id: &str) -> bool {
+        let Some(game) = self.games.get(id).filter(|game| game.tournament.is_none()) else {
+            return false;
+        };
+        game.players.iter().all(|player| {
+            let account = self.accounts.get(&player.user);
+            account.is_some_and(|account| account.takebacks.allow(game.rated))
+        })
+    }
+
     /// What the server says in the chat about offers.
     fn announce_offer(&mut self, id: &str, color: Color, command: &Command) {
         let Some(game) = self.games.get_mut(id).filter(|game| !game.is_closed) else { return };
@@ -338,12 +395,14 @@ impl State {
             Color::Black => "Black",
         };
         match command {
-            Command::OfferDraw => game.say("player", "lichess", &format!("{side} offers draw")),
-            Command::DeclineDraw => game.say("player", "lichess", &format!("{side} declines draw")),
-            Command::ProposeTakeback if game.arbiter.takeback_proposal() == Some(color) => {
-                game.say("player", "lichess", "Takeback sent");
+            Command::OfferDraw => game.say(Room::Player, "lichess", &format!("{side} offers draw")),
+            Command::DeclineDraw => {
+                game.say(Room::Player, "lichess", &format!("{side} declines draw"));
             }
-            Command::DeclineTakeback => game.say("player", "lichess", "Takeback declined"),
+            Command::ProposeTakeback if game.arbiter.takeback_proposal() == Some(color) => {
+                game.say(Room::Player, "lichess", "Takeback sent");
+            }
+            Command::DeclineTakeback => game.say(Room::Player, "lichess", "Takeback declined"),
             _ => {}
         }
     }
@@ -378,6 +437,7 @@ impl State {
         let mv = game.arbiter.position().parse_uci(uci).map_err(|_| Mistake::Illegal)?;
         game.arbiter.play(color, mv, now).map_err(|_| Mistake::Illegal)?;
         game.last_move_at_ms = epoch_ms();
+        game.idle_since = now;
         game.come_back(color);
         if offering_draw {
             game.arbiter.offer_draw(color, now);
@@ -403,36 +463,6 @@ impl State {
             Mistake::Illegal => self.counters.illegal_moves += 1,
             Mistake::Untimely => self.counters.untimely_moves += 1,
         }
-    }
-
-    /// Writes a chat line.
-    pub(super) fn chat(
-        &mut self,
-        user: &str,
-        id: &str,
-        room: Option<&str>,
-        text: Option<&str>,
-    ) -> Result<(), Refused> {
-        let (game, color) = self.game_of(user, id)?;
-        let id = game.id.clone();
-        let name = game.player(color).name.clone();
-        let room = room
-            .filter(|room| matches!(*room, "player" | "spectator"))
-            .ok_or_else(|| Refused::form("room"))?;
-        let text = text
-            .filter(|text| text.chars().count() <= MAX_CHAT_CHARS)
-            .ok_or_else(|| Refused::form("text"))?;
-        if let Some(game) = self.games.get_mut(&id) {
-            game.say(room, &name, text);
-        }
-        Ok(())
-    }
-
-    /// The lines of a game's player room.
-    pub(super) fn chat_json(&self, user: &str, id: &str) -> Result<Value, Refused> {
-        let (game, _) = self.game_of(user, id)?;
-        let lines = game.chat.iter().filter(|line| line.room == "player");
-        Ok(lines.map(|line| json!({ "text": line.text, "user": line.user })).collect())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server itself: connections, and the tasks of the running games.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
@@ -48,10 +48,14 @@ impl Arena {
         let mut port = Port::Open(listener);
         let mut tasks = JoinSet::new();
         loop {
+            let due = shared.read().agenda.next_at();
             tokio::select! {
                 stream = port.accept(&shared) => accept(&shared, stream, &shutdown, &mut tasks),
                 () = shared.port_closing.notified() => port = port.close(),
-                () = shared.game_started.notified() => {
+                () = sleep_until(due), if due.is_some() => {
+                    shared.change(|state| state.do_due(Instant::now()));
+                }
+                () = shared.has_work.notified() => {
                     let games = std::mem::take(&mut shared.read().games_to_run);
                     for id in games {
                         tasks.spawn(house::run_game(Arc::clone(&shared), id, shutdown.clone()));
@@ -67,6 +71,10 @@ impl Arena {
         }
         tasks.shutdown().await;
     }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    tokio::time::sleep_until(at.unwrap_or_else(Instant::now).into()).await;
 }
 
 /// Starts to serve a connection, or resets it during an outage.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arena::{
         account::{Account, AccountSpec, Scope, Token},
+        agenda::{Agenda, Task},
         challenge::{Challenge, ChallengeStatus},
         counters::Counters,
         faults::FaultPlan,
@@ -27,6 +28,7 @@ use crate::{
         options::ArenaOptions,
         recorder::Recorder,
         stream::LineQueue,
+        tournament::Tournament,
     },
     rules::Color,
 };
@@ -74,8 +76,8 @@ pub(super) struct Shared {
     state: Mutex<State>,
     pub(super) faults: FaultPlan,
     pub(super) lag: Lag,
-    /// Signalled when a game begins; the server then starts its task.
-    pub(super) game_started: Notify,
+    /// Signalled when a game begins, whose task is then started, and when the agenda changes.
+    pub(super) has_work: Notify,
     /// Goes up with every change that somebody may wait for.
     pub(super) revision: watch::Sender<u64>,
     /// Signalled when the port is to be closed.
@@ -100,6 +102,9 @@ pub(super) struct State {
     pub(super) tokens: HashMap<String, Token>,
     pub(super) challenges: BTreeMap<String, Challenge>,
     pub(super) games: BTreeMap<String, ServerGame>,
+    pub(super) tournaments: BTreeMap<String, Tournament>,
+    /// What is to be done later.
+    pub(super) agenda: Agenda,
     /// Games whose task is not running yet.
     pub(super) games_to_run: Vec<String>,
     /// Ended games in the order of their ends.
@@ -120,7 +125,7 @@ impl Shared {
             faults: FaultPlan::new(options.faults.clone(), options.seed),
             lag: options.lag(),
             state: Mutex::new(State::new(options)),
-            game_started: Notify::new(),
+            has_work: Notify::new(),
             revision: watch::Sender::new(0),
             port_closing: Notify::new(),
             outage: Mutex::new(outage),
@@ -136,10 +141,10 @@ impl Shared {
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.read();
         let result = change(&mut state);
-        let has_new_games = !state.games_to_run.is_empty();
+        let has_work = !state.games_to_run.is_empty() | state.agenda.take_news();
         drop(state);
-        if has_new_games {
-            self.game_started.notify_one();
+        if has_work {
+            self.has_work.notify_one();
         }
         self.revision.send_modify(|revision| *revision += 1);
         result
@@ -182,6 +187,7 @@ impl State {
     fn new(mut options: ArenaOptions) -> Self {
         let accounts = std::mem::take(&mut options.accounts);
         let houses = std::mem::take(&mut options.houses);
+        let tournaments = std::mem::take(&mut options.tournaments);
         let mut state = Self {
             rng: fastrand::Rng::with_seed(options.seed),
             recorder: Recorder::new(options.recorded_requests),
@@ -190,6 +196,8 @@ impl State {
             tokens: HashMap::new(),
             challenges: BTreeMap::new(),
             games: BTreeMap::new(),
+            tournaments: BTreeMap::new(),
+            agenda: Agenda::default(),
             games_to_run: Vec::new(),
             finished: VecDeque::new(),
             counters: Counters::default(),
@@ -201,6 +209,12 @@ impl State {
         }
         for house in &houses {
             state.add_house(house, None);
+        }
+        for tournament in &tournaments {
+            if let Err(refused) = state.add_tournament(tournament, Instant::now()) {
+                let (name, error) = (&tournament.name, refused.text());
+                tracing::error!(name, error, "a tournament of the options cannot be held");
+            }
         }
         state
     }
@@ -221,6 +235,10 @@ impl State {
         let account_spec = AccountSpec {
             title: spec.title.clone(),
             rating: spec.rating,
+            provisional: spec.provisional,
+            games: spec.games,
+            age_days: spec.age_days,
+            tos_violation: spec.tos_violation,
             ..AccountSpec::new(&spec.name)
         };
         let house = House { spec: spec.clone(), opponent };
@@ -251,6 +269,7 @@ impl State {
     ) -> Result<String, Refused> {
         let token = bearer
             .and_then(|bearer| self.tokens.get(bearer))
+            .filter(|token| self.account(&token.user).is_ok_and(|account| !account.disabled))
             .ok_or_else(|| Refused::new(StatusCode::UNAUTHORIZED, "No such token"))?;
         if named_user(user_agent).is_some_and(|name| name.to_lowercase() != token.user) {
             let error = "The user in the user-agent doesn't match the token bearer";
@@ -327,6 +346,16 @@ impl State {
             && account.event_stream.as_ref().is_some_and(|open| Arc::ptr_eq(open, queue))
         {
             account.event_stream = None;
+        }
+    }
+
+    /// Does what is to be done by now.
+    pub(super) fn do_due(&mut self, now: Instant) {
+        for task in self.agenda.take_due(now) {
+            match task {
+                Task::Answer(challenge) => self.answer_for_house(&challenge, now),
+                Task::RunTournament(id) => self.run_tournament(&id, now),
+            }
         }
     }
 

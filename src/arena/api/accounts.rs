@@ -2,27 +2,19 @@
 
 use std::sync::Arc;
 
-use hyper::{Response, StatusCode};
+use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::arena::{
     api::{
         Context,
-        reply::{Answer, NDJSON, done, found},
+        reply::{Answer, NDJSON, done},
     },
     faults::Endpoint,
-    server::{Body, full, response},
+    server::response,
     state::Refused,
     stream::{OnClose, body},
 };
-
-/// GET `/api/user/{username}`.
-pub(super) fn user(context: &Context, name: &str) -> Answer {
-    match context.shared.read().account(name) {
-        Ok(account) => Ok(found(&account.user_json())),
-        Err(_) => Err(Refused::not_found("Not found")),
-    }
-}
 
 /// POST `/api/token/test`.
 pub(super) fn test_tokens(context: &Context, text: &str) -> Value {
@@ -45,21 +37,13 @@ pub(super) fn upgrade(context: &Context) -> Answer {
     context.shared.change(|state| {
         let account =
             state.accounts.get_mut(&context.user).ok_or_else(|| Refused::not_found("Not found"))?;
-        if account.games > 0 {
+        if account.record.games > 0 {
             let error = "You already have games played. Make a new account.";
             return Err(Refused::bad_request(error));
         }
         account.title = Some("BOT".to_owned());
         Ok(done())
     })
-}
-
-/// GET `/api/bot/online`.
-pub(super) fn online_bots(context: &Context) -> Response<Body> {
-    let state = context.shared.read();
-    let bots = state.accounts.values().filter(|account| account.is_bot() && account.is_online());
-    let lines: Vec<_> = bots.map(|account| account.user_json().to_string() + "\n").collect();
-    response(StatusCode::OK, NDJSON, full(lines.concat()))
 }
 
 /// GET `/api/stream/event`.

@@ -15,12 +15,13 @@ use crate::{
             Context, Request,
             reply::{Answer, NDJSON, done, found},
         },
-        challenge::{ChallengeSpec, ColorChoice, can_be_rated, speed},
+        challenge::{ChallengeSpec, ColorChoice},
         faults::Endpoint,
         form::Form,
         server::response,
         state::{Refused, State},
         stream::{OnClose, body},
+        time_control::{can_be_rated, speed},
     },
 };
 
@@ -34,7 +35,10 @@ pub(super) fn create(context: &Context, target: &str, request: &Request) -> Answ
     let is_kept_alive = request.form.is_true("keepAliveStream");
     let (id, created, queue) = shared.change(|state| {
         state.counters.challenges_sent += 1;
-        let spec = parse(state, user, target, &request.form)?;
+        let target = state.account(target)?.id.clone();
+        state.charge_challenge(user, &target, *now)?;
+        state.check_bot_quota(user, &target, *now)?;
+        let spec = parse(state, user, &target, &request.form)?;
         let id = state.create_challenge(&spec, *now)?;
         let queue = if is_kept_alive { state.keep_alive(&id) } else { None };
         // The answer shows the challenge as created; what a house player says comes as an event.

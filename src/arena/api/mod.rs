@@ -5,6 +5,8 @@ mod challenges;
 mod games;
 mod reply;
 mod route;
+mod tournaments;
+mod users;
 
 use std::{
     sync::Arc,
@@ -233,11 +235,12 @@ impl Context {
         let Self { shared, user, .. } = self;
         match route {
             Route::Account => Ok(found(&shared.read().account(user)?.user_json())),
-            Route::User(name) => accounts::user(self, &name),
+            Route::User(name) => users::user(self, &name),
+            Route::UsersStatus => Ok(found(&users::status(self, request))),
             Route::TokenTest => Ok(found(&accounts::test_tokens(self, &request.text))),
             Route::Upgrade => accounts::upgrade(self),
             Route::Playing => Ok(found(&games::playing(self, request))),
-            Route::OnlineBots => Ok(accounts::online_bots(self)),
+            Route::OnlineBots => Ok(users::online_bots(self, request)),
             Route::EventStream => accounts::event_stream(self),
             Route::GameStream(id) => games::stream(self, &id, &request.user_agent),
             Route::Command(id, command) => self.command(&id, &command),
@@ -249,7 +252,8 @@ impl Context {
                     Ok(done())
                 })
             }
-            Route::GetChat(id) => Ok(found(&shared.read().chat_json(user, &id)?)),
+            Route::GetChat(id) => Ok(found(&shared.read().player_chat_json(user, &id)?)),
+            Route::SpectatorChat(id) => Ok(found(&shared.read().spectator_chat_json(&id)?)),
             Route::Export(id) => games::export(self, &id, request),
             Route::CreateChallenge(target) => challenges::create(self, &target, request),
             Route::Challenges => Ok(found(&challenges::list(self))),
@@ -257,6 +261,10 @@ impl Context {
             Route::Accept(id) => challenges::accept(self, &id),
             Route::Decline(id) => challenges::decline(self, &id, request),
             Route::Cancel(id) => challenges::cancel(self, &id),
+            Route::Tournament(id) => tournaments::show(self, &id),
+            Route::Join(id) => tournaments::join(self, &id, request),
+            Route::Withdraw(id) => tournaments::withdraw(self, &id),
+            Route::Berserk(is_board, id) => tournaments::berserk(self, &id, is_board),
         }
     }
 

@@ -11,6 +11,10 @@ use crate::arena::{
 
 /// Scopes that allow playing as a bot.
 const PLAY: &[Scope] = &[Scope::BotPlay];
+/// Scopes that allow playing as a person.
+const BOARD: &[Scope] = &[Scope::BoardPlay];
+/// Scopes that allow taking part in tournaments.
+const TOURNAMENT: &[Scope] = &[Scope::TournamentWrite];
 /// Scopes that allow making and answering challenges.
 const CHALLENGE: &[Scope] = &[Scope::ChallengeWrite, Scope::BotPlay, Scope::BoardPlay];
 /// Scopes that allow the event stream.
@@ -26,12 +30,14 @@ pub(super) enum Route {
     Upgrade,
     Playing,
     User(String),
+    UsersStatus,
     OnlineBots,
     EventStream,
     GameStream(String),
     Command(String, Command),
     PostChat(String),
     GetChat(String),
+    SpectatorChat(String),
     CreateChallenge(String),
     Challenges,
     ShowChallenge(String),
@@ -39,6 +45,11 @@ pub(super) enum Route {
     Decline(String),
     Cancel(String),
     Export(String),
+    Tournament(String),
+    Join(String),
+    Withdraw(String),
+    /// Whether it is the path of the Board API, and the game.
+    Berserk(bool, String),
 }
 
 impl Route {
@@ -53,6 +64,7 @@ impl Route {
         match segments.as_slice() {
             ["api", "bot", "game", rest @ ..] => Self::parse_game(is_post, rest, query),
             ["api", "challenge", rest @ ..] => Self::parse_challenge(is_post, rest),
+            ["api", "tournament", rest @ ..] => Self::parse_tournament(is_post, rest),
             rest => Self::parse_account(is_post, rest),
         }
     }
@@ -62,10 +74,15 @@ impl Route {
         Some(match (is_post, path) {
             (false, ["api", "account"]) => Self::Account,
             (false, ["api", "account", "playing"]) => Self::Playing,
+            (false, ["api", "users", "status"]) => Self::UsersStatus,
             (false, ["api", "user", name]) => Self::User((*name).to_owned()),
             (false, ["api", "stream", "event"]) => Self::EventStream,
             (false, ["api", "bot", "online"]) => Self::OnlineBots,
+            (false, ["api", "game", id, "chat"]) => Self::SpectatorChat((*id).to_owned()),
             (false, ["game", "export", id]) => Self::Export((*id).to_owned()),
+            (true, ["api", "board", "game", id, "berserk"]) => {
+                Self::Berserk(true, (*id).to_owned())
+            }
             (true, ["api", "token", "test"]) => Self::TokenTest,
             (true, ["api", "bot", "account", "upgrade"]) => Self::Upgrade,
             _ => return None,
@@ -83,6 +100,7 @@ impl Route {
         }
         let (id, command) = match path {
             [id, "chat"] => return Some(Self::PostChat((*id).to_owned())),
+            [id, "berserk"] => return Some(Self::Berserk(false, (*id).to_owned())),
             [id, "move", uci] => {
                 let offering_draw = query.is_true("offeringDraw");
                 (id, Command::Move { uci: (*uci).to_owned(), offering_draw })
@@ -113,16 +131,29 @@ impl Route {
         })
     }
 
+    /// What follows `/api/tournament/`.
+    fn parse_tournament(is_post: bool, path: &[&str]) -> Option<Self> {
+        Some(match (is_post, path) {
+            (false, [id]) => Self::Tournament((*id).to_owned()),
+            (true, [id, "join"]) => Self::Join((*id).to_owned()),
+            (true, [id, "withdraw"]) => Self::Withdraw((*id).to_owned()),
+            _ => return None,
+        })
+    }
+
     /// The kind of endpoint, for faults.
     pub(super) fn endpoint(&self) -> Endpoint {
         match self {
             Self::Account | Self::TokenTest | Self::Upgrade | Self::Playing => Endpoint::Account,
-            Self::User(_) | Self::OnlineBots | Self::Export(_) => Endpoint::Other,
+            Self::User(_) | Self::UsersStatus | Self::OnlineBots | Self::Export(_) => {
+                Endpoint::Other
+            }
             Self::EventStream => Endpoint::EventStream,
             Self::GameStream(_) => Endpoint::GameStream,
             Self::Command(_, Command::Move { .. }) => Endpoint::Move,
-            Self::Command(..) => Endpoint::GameCommand,
-            Self::PostChat(_) | Self::GetChat(_) => Endpoint::Chat,
+            Self::Command(..) | Self::Berserk(..) => Endpoint::GameCommand,
+            Self::Tournament(_) | Self::Join(_) | Self::Withdraw(_) => Endpoint::Tournament,
+            Self::PostChat(_) | Self::GetChat(_) | Self::SpectatorChat(_) => Endpoint::Chat,
             Self::CreateChallenge(_) | Self::Challenges | Self::ShowChallenge(_) => {
                 Endpoint::Challenge
             }
@@ -133,13 +164,22 @@ impl Route {
     /// Any of these scopes will do; an empty list asks for any valid token, `None` for nothing.
     pub(super) fn scopes(&self) -> Option<&'static [Scope]> {
         match self {
-            Self::TokenTest | Self::OnlineBots | Self::User(_) | Self::Export(_) => None,
+            Self::TokenTest
+            | Self::OnlineBots
+            | Self::User(_)
+            | Self::UsersStatus
+            | Self::SpectatorChat(_)
+            | Self::Tournament(_)
+            | Self::Export(_) => None,
             Self::Account | Self::Playing => Some(&[]),
             Self::Upgrade
             | Self::GameStream(_)
             | Self::Command(..)
             | Self::PostChat(_)
-            | Self::GetChat(_) => Some(PLAY),
+            | Self::GetChat(_)
+            | Self::Berserk(false, _) => Some(PLAY),
+            Self::Berserk(true, _) => Some(BOARD),
+            Self::Join(_) | Self::Withdraw(_) => Some(TOURNAMENT),
             Self::EventStream => Some(EVENTS),
             Self::CreateChallenge(_) | Self::Accept(_) | Self::Decline(_) | Self::Cancel(_) => {
                 Some(CHALLENGE)

@@ -74,6 +74,7 @@ fn reason(by: Termination) -> &'static str {
         Termination::TimeForfeit => "out of time",
         Termination::Abandonment => "the opponent left",
         Termination::Aborted => "aborted",
+        Termination::NoStart => "no first move",
     }
 }
 
