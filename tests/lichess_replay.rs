@@ -9,7 +9,7 @@ use std::{
 
 use meitner::{
     game::{
-        Action, Arrived, Command, Ending, Event, Found, GameResult, Input, Options, Session,
+        Action, Arrived, Command, Ending, Event, Found, GameResult, Input, Lag, Options, Session,
         Status, Thought,
     },
     platform::{
@@ -250,7 +250,7 @@ fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
     let (mut commands, mut ending) = (Vec::new(), None);
     let now = Instant::now();
     for event in events {
-        let mut inputs = vec![Input::Server(Arrived { at: now, event })];
+        let mut inputs = vec![Input::Server(Arrived { at: now, lag: Lag::default(), event })];
         while let Some(input) = inputs.pop() {
             for action in session.handle(input, now) {
                 match action {

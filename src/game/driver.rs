@@ -14,7 +14,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     game::{
-        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, LostReason,
+        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason,
         SearchRequest, Session, Snapshot, Thought,
     },
     search::{self, Engine, Report, SearchId, Update},
@@ -101,6 +101,7 @@ impl Driver {
             biased;
             arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| Arrived {
                 at: Instant::now(),
+                lag: Lag::default(),
                 event: Event::Lost(LostReason::Disconnected),
             })),
             report = reported(report) => Input::Found(self.found(report)?),
@@ -263,7 +264,10 @@ mod tests {
         }
 
         async fn event(&self, event: Event) {
-            self.events.send(Arrived { at: Instant::now(), event }).await.unwrap();
+            self.events
+                .send(Arrived { at: Instant::now(), lag: Lag::default(), event })
+                .await
+                .unwrap();
         }
 
         async fn full(&self, moves: &str) {

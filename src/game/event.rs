@@ -5,7 +5,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration, time::Instant};
 
-use crate::rules::Color;
+use crate::{game::Lag, rules::Color};
 
 /// The name of a game, unique on its platform and safe to put in a URL path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,11 +45,14 @@ impl fmt::Display for GameId {
     }
 }
 
-/// An event and the moment its bytes arrived, which is where its clocks count from.
+/// An event, the moment its bytes arrived, which is where its clocks count from, and the line that
+/// they came on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrived {
     /// When the bytes came in, before any decoding.
     pub at: Instant,
+    /// What was known then of the way to the server and back.
+    pub lag: Lag,
     /// What they said.
     pub event: Event,
 }

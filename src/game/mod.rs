@@ -26,6 +26,6 @@ pub use event::{
     Arrived, ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState,
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
 };
-pub use lag::RoundTrip;
+pub use lag::{Lag, LagMeter};
 pub use session::{Found, Input, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};

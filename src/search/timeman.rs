@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::search::Limits;
+use crate::search::{ClockLimit, Limits};
 
 /// Time that a search may take, counted from its zero point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,9 @@ pub struct Budget {
     /// The search stops here, whatever it is doing.
     pub hard: Duration,
 }
+
+/// At most so much of the clock is kept back for what the moves still to come cost on the way.
+const MOST_RESERVED: f64 = 0.6;
 
 /// Below this a move gets a fixed share of the clock, without regard to the position.
 const PANIC: Duration = Duration::from_millis(250);
@@ -28,9 +31,7 @@ pub fn budget(limits: &Limits, ply: u32) -> Option<Budget> {
         return Some(Budget { soft: time, hard: time });
     }
     let clock = limits.clock?;
-    // At most a quarter of the clock goes to the overhead: otherwise no time would be left at all.
-    let overhead = limits.overhead.min(clock.remaining / 4);
-    let usable = clock.remaining.saturating_sub(overhead);
+    let usable = clock.remaining.saturating_sub(reserve(limits.overhead, &clock, ply));
     let increment = clock.increment.min(usable);
     if usable < PANIC && increment < Duration::from_millis(100) {
         let time = (usable / 12).max(Duration::from_millis(1)).min(usable);
@@ -48,10 +49,23 @@ pub fn budget(limits: &Limits, ply: u32) -> Option<Budget> {
     Some(Budget { soft: soft.min(hard), hard })
 }
 
+/// What to keep back from the clock: the overhead of this move, and of those still to come what
+/// their increments do not pay.
+///
+/// A line that costs 0.4 s a move takes 20 s out of a game of a minute. Who keeps back only the
+/// next move's share of that spends the rest on thinking and loses on time at the end.
+fn reserve(overhead: Duration, clock: &ClockLimit, ply: u32) -> Duration {
+    // At most a quarter of the clock for one move: otherwise no time would be left at all.
+    let now = overhead.min(clock.remaining / 4);
+    let to_come = 50_u32.saturating_sub(ply / 2).clamp(10, 40);
+    let to_come = clock.moves_to_go.map_or(to_come, |moves| to_come.min(moves));
+    let later = overhead.saturating_sub(clock.increment) * to_come.saturating_sub(1);
+    (now + later).min(clock.remaining.mul_f64(MOST_RESERVED))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::ClockLimit;
 
     fn clock(remaining_ms: u64, increment_ms: u64, overhead_ms: u64) -> Limits {
         Limits {
@@ -93,5 +107,67 @@ mod tests {
             left -= u64::try_from(budget.soft.as_millis()).unwrap() + 50;
         }
         assert!(left > 5_000, "{left} ms are left after 40 moves");
+    }
+
+    /// Plays own moves against a clock of a minute on a line that takes `lag` from each of them,
+    /// and tells what is left after each. Every search uses its soft bound times `use_of_soft`.
+    fn left_after(lag: Duration, overhead: Duration, use_of_soft: f64) -> Vec<Duration> {
+        let mut left = Duration::from_mins(1);
+        let mut all = Vec::new();
+        for own_move in 1..=50 {
+            let mut limits = clock(0, 0, 0);
+            limits.overhead = overhead;
+            limits.clock.as_mut().unwrap().remaining = left;
+            let budget = budget(&limits, own_move * 2).unwrap();
+            let used = budget.soft.mul_f64(use_of_soft).min(budget.hard) + lag;
+            left = left.saturating_sub(used);
+            all.push(left);
+        }
+        all
+    }
+
+    #[test]
+    fn a_slow_line_loses_no_game_of_a_minute_on_time() {
+        for lag_ms in [200, 400] {
+            let lag = Duration::from_millis(lag_ms);
+            for use_of_soft in [0.7, 1.0, 1.3] {
+                for overhead in [lag, lag * 5 / 4] {
+                    let left = *left_after(lag, overhead, use_of_soft).last().unwrap();
+                    assert!(left > 2 * lag, "{left:?} for {lag_ms} ms, soft x {use_of_soft}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fast_line_costs_no_thinking_time() {
+        // The old rule, for comparison: only this move's overhead was kept back.
+        let old_soft = |remaining_ms: u64, increment_ms: u64, overhead_ms: u64, ply: u32| {
+            let usable = remaining_ms - overhead_ms.min(remaining_ms / 4);
+            let share = 0.06 - 0.035 * (-0.04 * f64::from(ply / 2)).exp();
+            Duration::from_millis(usable).mul_f64(share)
+                + Duration::from_millis(increment_ms.min(usable)).mul_f64(0.75)
+        };
+        for (remaining, increment) in [(1_000, 10), (10_000, 100), (60_000, 0), (180_000, 2_000)] {
+            for ply in [0, 20, 60, 120] {
+                let soft = budget(&clock(remaining, increment, 10), ply).unwrap().soft;
+                let ratio =
+                    soft.as_secs_f64() / old_soft(remaining, increment, 10, ply).as_secs_f64();
+                assert!((0.97..=1.001).contains(&ratio), "{remaining}+{increment}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_increment_pays_is_not_kept_back() {
+        let with_increment = budget(&clock(60_000, 1_000, 400), 20).unwrap().soft;
+        let without = budget(&clock(60_000, 0, 400), 20).unwrap().soft;
+        assert!(with_increment > without + Duration::from_millis(750));
+        let to_go = |moves_to_go| {
+            let mut limits = clock(60_000, 0, 400);
+            limits.clock.as_mut().unwrap().moves_to_go = Some(moves_to_go);
+            budget(&limits, 20).unwrap()
+        };
+        assert!(to_go(1).soft > Duration::from_secs(20), "one move is left, and nothing after it");
     }
 }

@@ -1,20 +1,32 @@
 //! What goes wrong on the way, one fault a test. The bot must neither lose the game over it nor
 //! send a move that is out of turn.
 
+use std::sync::Arc;
+
 use meitner::{
     arena::{
         ArenaHandle, ChallengeSpec, ColorChoice, Counters, Endpoint, Fault, FaultRule, HouseAction,
         HouseSpec, OpponentKind,
     },
     daemon::Options,
+    platform::lichess::Client,
 };
 
 use crate::harness::{BOT, Bot, World, eventually, ms, options};
 
 /// A game in which both sides have made their first moves, so that time and faults count.
-async fn under_way(world: &World) -> (Bot, String) {
+pub(crate) async fn under_way(world: &World) -> (Bot, String) {
+    under_way_with(world, world.client(&world.token), options()).await
+}
+
+/// The same, of a bot with this client and these options.
+pub(crate) async fn under_way_with(
+    world: &World,
+    client: Arc<Client>,
+    options: Options,
+) -> (Bot, String) {
     world.house(OpponentKind::Silent);
-    let bot = world.bot().await;
+    let bot = world.bot_of(client, options).await;
     let game = world.challenge(60, 0, ColorChoice::White);
     world.until("the game starts", |arena| arena.game(&game).is_some()).await;
     world.reply(&game).await;
@@ -22,7 +34,7 @@ async fn under_way(world: &World) -> (Bot, String) {
 }
 
 /// Ends the game and checks that nothing improper was sent.
-async fn conclude(world: World, bot: Bot, game: &str) {
+pub(crate) async fn conclude(world: World, bot: Bot, game: &str) {
     world.arena.act(game, &HouseAction::Resign).expect("a running game");
     let summary = bot.stop().await;
     assert_eq!(summary.won, 1);
@@ -69,6 +81,19 @@ async fn a_move_refused_with_a_stated_wait_is_sent_again_after_it() {
     conclude(world, bot, &game).await;
 }
 
+/// Takes ten seconds, which is the bound that it is about.
+#[tokio::test]
+async fn a_move_refused_with_an_endless_wait_is_sent_again_within_bounds() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    let fault = Fault::TooManyRequests { retry_after: Some(600), ratelimit: None, html: false };
+    world.arena.inject(Endpoint::Move, fault);
+    let start = std::time::Instant::now();
+    world.reply(&game).await;
+    assert!(start.elapsed() < ms(15_000), "{:?}", start.elapsed());
+    conclude(world, bot, &game).await;
+}
+
 #[tokio::test]
 async fn a_move_whose_answer_is_lost_is_not_sent_twice() {
     move_survives(Fault::LostAnswer).await;
@@ -77,6 +102,28 @@ async fn a_move_whose_answer_is_lost_is_not_sent_twice() {
 #[tokio::test]
 async fn a_move_whose_answer_never_comes_is_not_sent_twice() {
     move_survives(Fault::HungAnswer).await;
+}
+
+#[tokio::test]
+async fn a_move_whose_connection_is_reset_after_it_is_not_sent_twice() {
+    move_survives(Fault::ResetAnswer).await;
+}
+
+#[tokio::test]
+async fn a_move_whose_connection_is_reset_before_it_is_sent_again() {
+    move_survives(Fault::Reset).await;
+}
+
+#[tokio::test]
+async fn a_move_that_was_taken_although_a_front_end_gave_up_is_not_sent_twice() {
+    move_survives(Fault::ErrorAfter { status: 504 }).await;
+}
+
+#[tokio::test]
+async fn a_page_instead_of_an_answer_takes_no_move() {
+    for status in [200, 403, 503] {
+        move_survives(Fault::Html { status }).await;
+    }
 }
 
 #[tokio::test]
@@ -111,6 +158,31 @@ async fn a_late_answer_harms_nothing() {
 #[tokio::test]
 async fn a_game_stream_that_breaks_is_opened_again() {
     stream_survives(Fault::Cut).await;
+}
+
+#[tokio::test]
+async fn a_game_stream_that_is_reset_is_opened_again() {
+    stream_survives(Fault::Reset).await;
+}
+
+#[tokio::test]
+async fn an_error_object_as_a_line_of_a_game_is_survived() {
+    stream_survives(Fault::ErrorLine { text: "Too many requests".to_owned() }).await;
+}
+
+#[tokio::test]
+async fn a_list_that_contradicts_is_checked_against_the_whole_game() {
+    stream_survives(Fault::Rewrite).await;
+}
+
+#[tokio::test]
+async fn a_stale_list_is_checked_against_the_whole_game() {
+    stream_survives(Fault::Shrink).await;
+}
+
+#[tokio::test]
+async fn lines_may_come_late() {
+    stream_survives(Fault::DelayLine { ms: 300 }).await;
 }
 
 #[tokio::test]
@@ -303,8 +375,8 @@ async fn whole_games_survive_faults_at_random() {
     }
     world.arena.faults().clear();
     assert_eq!(bot.stop().await.won, 2);
-    let Counters { illegal_moves, flags_lost, .. } = world.arena.counters();
-    assert_eq!((illegal_moves, flags_lost), (0, 0));
+    let Counters { illegal_moves, untimely_moves, flags_lost, .. } = world.arena.counters();
+    assert_eq!((illegal_moves, untimely_moves, flags_lost), (0, 0, 0));
 }
 
 /// Four opponents play five games each, all at once, while streams are cut, doubled and split and

@@ -89,6 +89,7 @@ impl World {
             request_timeout: ms(2000),
             move_timeout: ms(400),
             stream_silence: ms(500),
+            ..lichess::Options::default()
         }
     }
 
@@ -96,6 +97,12 @@ impl World {
     pub(crate) fn client(&self, token: &str) -> Arc<Client> {
         let client = Client::new(self.limits(), token.to_owned().into()).expect("a client");
         Arc::new(client.with_patience(Patience { account: ms(1000), game: ms(1000) }))
+    }
+
+    /// A client with short limits that soon looks whether it has missed anything.
+    pub(crate) fn wary_client(&self) -> Arc<Client> {
+        let limits = lichess::Options { quiet: ms(300), ..self.limits() };
+        self.client_with(limits, Patience { account: ms(1000), game: ms(1000) })
     }
 
     /// A client of the bot's account with limits and patience of its own.

@@ -12,4 +12,5 @@ mod matchmaking;
 mod offers;
 mod policy;
 mod queue;
+mod resend;
 mod tournaments;

@@ -16,8 +16,7 @@ use tracing::debug;
 use crate::{
     game::{
         Action, Arrived, ChatLine, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull,
-        GameId, GameState, Options, Phase, Player, RoundTrip, Snapshot, Status, TimeControl,
-        Trouble,
+        GameId, GameState, Lag, Options, Phase, Player, Snapshot, Status, TimeControl, Trouble,
         decision::Outlook,
         record::{IllegalInList, Record},
         session::leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST, say},
@@ -75,7 +74,7 @@ pub struct Session {
     game: Option<Record>,
     step: Step,
     outlook: Outlook,
-    round_trip: RoundTrip,
+    lag: Lag,
     thought: Option<Thought>,
     /// The length of a move list that broke the rules and made us ask for a fresh one.
     broken_length: Option<usize>,
@@ -103,7 +102,7 @@ enum Step {
     /// Our turn, a search runs.
     Searching,
     /// Our turn, the move is on its way.
-    Sent { mv: Move, at: Instant },
+    Sent { mv: Move },
     /// Our turn, the server refused the move: the stream gets a moment to say why.
     Disputed { mv: Move, until: Instant },
     /// Resigned or aborted, last at `since`; an end is awaited.
@@ -121,7 +120,7 @@ impl Session {
             game: None,
             step: Step::AwaitingFull,
             outlook: Outlook::default(),
-            round_trip: RoundTrip::default(),
+            lag: Lag::default(),
             thought: None,
             broken_length: None,
             refused: None,
@@ -148,7 +147,10 @@ impl Session {
             return out;
         }
         match input {
-            Input::Server(Arrived { at, event }) => self.on_event(event, at, now, &mut out),
+            Input::Server(Arrived { at, lag, event }) => {
+                self.lag = lag;
+                self.on_event(event, at, now, &mut out);
+            }
             Input::Thought(thought) => self.thought = Some(thought),
             Input::Found(found) => self.on_found(found, now, &mut out),
             Input::Tick => {}
@@ -290,7 +292,7 @@ impl Session {
         if self.broken_length.is_some_and(|length| state.moves.len() > length) {
             self.broken_length = None;
         }
-        self.on_position(&before, arrived, now, out);
+        self.on_position(&before, now, out);
         self.answer_offer(&state, now, out);
         if let Some(game) = &mut self.game {
             game.full.state = state;
@@ -299,24 +301,13 @@ impl Session {
     }
 
     /// Puts the work on the old position aside if the new list is another one.
-    fn on_position(
-        &mut self,
-        before: &History,
-        arrived: Instant,
-        now: Instant,
-        out: &mut Vec<Action>,
-    ) {
+    fn on_position(&mut self, before: &History, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         // Without a clock an opponent may take days for a first move.
         let has_clock = matches!(game.full.time_control, TimeControl::Clock { .. });
         let is_new = game.history.moves() != before.moves();
         let is_their_turn = self.is_their_turn();
         if is_new {
-            if let Step::Sent { mv, at } = self.step
-                && game.history.moves().get(before.moves().len()) == Some(&mv)
-            {
-                self.round_trip.learn(arrived.saturating_duration_since(at));
-            }
             if !is_their_turn {
                 // A move of theirs also says that they are back.
                 self.claim_at = None;

@@ -16,6 +16,7 @@ use crate::{
 struct Table {
     session: Session,
     now: Instant,
+    lag: Lag,
     full: GameFull,
 }
 
@@ -53,7 +54,7 @@ impl Table {
             state: state(""),
         };
         let session = Session::new("abcd1234".parse().unwrap(), options);
-        Self { session, now: Instant::now(), full }
+        Self { session, now: Instant::now(), lag: Lag::default(), full }
     }
 
     fn white() -> Self {
@@ -70,7 +71,7 @@ impl Table {
     }
 
     fn event(&mut self, event: Event) -> Vec<String> {
-        self.input(Input::Server(Arrived { at: self.now, event }))
+        self.input(Input::Server(Arrived { at: self.now, lag: self.lag, event }))
     }
 
     fn state(&mut self, state: GameState) -> Vec<String> {
@@ -101,7 +102,7 @@ impl Table {
 
     /// The limits of the search that this line starts.
     fn limits(&mut self, event: Event) -> Limits {
-        let arrived = Arrived { at: self.now, event };
+        let arrived = Arrived { at: self.now, lag: self.lag, event };
         let actions = self.session.handle(Input::Server(arrived), self.now);
         actions
             .into_iter()
@@ -315,7 +316,9 @@ fn the_clock_counts_from_the_arrival_of_the_line() {
     let arrived = table.now;
     table.now += ms(700);
     let event = Event::State(state("e2e4 e7e5 g1f3"));
-    let actions = table.session.handle(Input::Server(Arrived { at: arrived, event }), table.now);
+    let actions = table
+        .session
+        .handle(Input::Server(Arrived { at: arrived, lag: Lag::default(), event }), table.now);
     let [Action::Search(request)] = &actions[..] else { panic!("{actions:?}") };
     let clock = request.limits.clock.as_ref().unwrap();
     assert_eq!((clock.remaining, clock.increment), (ms(50_000), ms(2000)));
@@ -368,10 +371,10 @@ fn the_overhead_grows_with_a_slow_line() {
     let mut table = Table::white();
     table.full("e2e4 e7e5");
     table.found("g1f3", 0);
-    table.now += ms(400);
     table.moves("e2e4 e7e5 g1f3");
+    table.lag.learn(ms(300));
     let limits = table.limits(Event::State(state("e2e4 e7e5 g1f3 d7d6")));
-    assert_eq!(limits.overhead, ms(500));
+    assert_eq!(limits.overhead, ms(750));
 }
 
 #[test]
@@ -452,8 +455,10 @@ fn results_are_ours() {
         let mut table = Table::white();
         table.full("");
         let event = Event::State(over("", reason, winner));
-        let actions =
-            table.session.handle(Input::Server(Arrived { at: table.now, event }), table.now);
+        let actions = table.session.handle(
+            Input::Server(Arrived { at: table.now, lag: Lag::default(), event }),
+            table.now,
+        );
         let Some(Action::Finish(ending)) = actions.last() else { panic!("{actions:?}") };
         assert_eq!(ending.result, expected);
         assert_eq!(brief(&actions[0]), "stop");

@@ -38,7 +38,7 @@ impl Session {
         let candidates = game.candidates(self.refused);
         if let [only] = candidates[..] {
             self.outlook.forget_last();
-            return self.play(only, now, out);
+            return self.play(only, out);
         }
         let limits = self.limits(game, &candidates, now);
         let request = SearchRequest { history: game.history.clone(), limits };
@@ -51,7 +51,7 @@ impl Session {
         let is_first = game.ply() < 2;
         let mut limits = Limits {
             nodes: self.options.nodes,
-            overhead: self.round_trip.overhead(self.options.move_overhead),
+            overhead: self.lag.overhead(self.options.move_overhead),
             started: Some(now),
             ..Limits::default()
         };
@@ -99,20 +99,20 @@ impl Session {
         if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
             return self.leave_by(Command::Resign, now, out);
         }
-        self.play(mv, now, out);
+        self.play(mv, out);
     }
 
-    pub(super) fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {
+    pub(super) fn play(&mut self, mv: Move, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         let ply = game.ply();
         let offer_draw = self.offer_with_move(ply);
         out.push(Action::Send(Command::Play { ply, mv, offer_draw }));
-        self.step = Step::Sent { mv, at: now };
+        self.step = Step::Sent { mv };
     }
 
     pub(super) fn on_refused(&mut self, ply: usize, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
-        let Step::Sent { mv, .. } = self.step else { return };
+        let Step::Sent { mv } = self.step else { return };
         if game.ply() != ply {
             return;
         }

@@ -1,8 +1,9 @@
 //! One game on lichess: follows its stream and carries out a session's commands.
 //!
-//! The stream is opened again whenever it fails while the game goes on. A move is sent until it
-//! has arrived, and never again once it has. Whether it has is told by the stream alone: an answer
-//! can get lost, and so can the move.
+//! The stream is opened again whenever it fails while the game goes on, and whenever it contradicts
+//! what it said before: the session is told of lists that grow, and of whole games. A move is sent
+//! until it has arrived, and never again once it has. Whether it has is told by the stream alone:
+//! an answer can get lost, and so can the move.
 
 use std::{
     collections::VecDeque,
@@ -23,7 +24,7 @@ use crate::{
         lichess::{
             ApiError, Client, Retry,
             model::{self, GameLine},
-            pending::{MoveFate, PendingMove},
+            pending::{MoveFate, PendingMove, Shown},
             refusals::Refusals,
             stream::{Line, LineStream, StreamEnd},
         },
@@ -46,6 +47,13 @@ const LEAST_ABSENCES: u32 = 4;
 const HEALTHY_AGE: Duration = Duration::from_secs(5);
 /// Events held back for a session that is slow to take them, before the stream is left unread.
 const MAX_OUTBOX: usize = 64;
+/// Waits after the server complained in a line of the stream.
+const LONGEST_COMPLAINT_WAIT: Duration = Duration::from_secs(10);
+/// A game of which nothing is heard but keep-alives is looked at afresh, ever more rarely.
+const LONGEST_QUIET: Duration = Duration::from_mins(10);
+/// A move gets so many round trips to be answered, but not less than this: see `answer_limit`.
+const ANSWER_ROUND_TRIPS: u32 = 4;
+const LEAST_ANSWER_LIMIT: Duration = Duration::from_secs(1);
 /// How long an ended game waits for the answers to its last requests, so that their connections
 /// can be used again.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -66,7 +74,9 @@ pub async fn run(
         account,
         game,
         stream: Stream::opening(client, game),
+        asked_at: Instant::now(),
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
+        complaints: Backoff::new(FIRST_WAIT, LONGEST_COMPLAINT_WAIT),
         refusals: Refusals::new(LEAST_REFUSALS, client.patience().game),
         absences: Refusals::new(LEAST_ABSENCES, Duration::ZERO),
         outbox: VecDeque::new(),
@@ -75,7 +85,11 @@ pub async fn run(
         requests: FuturesUnordered::new(),
         pending: None,
         tries: 0,
+        slowness: 0,
         shown: None,
+        is_in_doubt: false,
+        quiet: client.options().quiet,
+        heard_at: Instant::now(),
         is_over: false,
     };
     adapter.run().await;
@@ -86,7 +100,11 @@ struct Adapter<'a> {
     account: &'a str,
     game: &'a GameId,
     stream: Stream<'a>,
+    /// When the stream was last asked for.
+    asked_at: Instant,
     backoff: Backoff,
+    /// Waits after complaints of the server's, until a move came in.
+    complaints: Backoff,
     /// Refusals to open the stream, since it last opened.
     refusals: Refusals,
     /// Answers that there is no such game, since the stream last opened.
@@ -100,8 +118,16 @@ struct Adapter<'a> {
     pending: Option<PendingMove>,
     /// How many times a move was sent, which gives each try its number.
     tries: u64,
-    /// How many moves the stream last showed.
-    shown: Option<usize>,
+    /// How many times in a row the limit for an answer was too short, or the answer did not come.
+    slowness: u32,
+    /// The moves that the stream last showed.
+    shown: Option<Vec<String>>,
+    /// The stream contradicted itself: until the next whole game the position is unknown.
+    is_in_doubt: bool,
+    /// For how long the stream may have nothing to say before the whole game is asked for.
+    quiet: Duration,
+    /// When it last said something, or was asked for the whole game.
+    heard_at: Instant,
     is_over: bool,
 }
 
@@ -139,6 +165,7 @@ enum Wake {
     Answer(Answer),
     Room(bool),
     MoveDue,
+    Quiet,
 }
 
 impl<'a> Stream<'a> {
@@ -171,6 +198,7 @@ impl Adapter<'_> {
                 Wake::Answer(answer) => self.on_answer(answer),
                 Wake::Room(true) => {}
                 Wake::MoveDue => self.on_move_due(),
+                Wake::Quiet => self.on_quiet(),
                 // The driver is gone.
                 Wake::Command(None) | Wake::Room(false) => return,
             }
@@ -193,6 +221,7 @@ impl Adapter<'_> {
     async fn wake(&mut self) -> Wake {
         let has_room = self.outbox.len() < MAX_OUTBOX && !self.is_over;
         let move_due = self.pending.as_ref().and_then(PendingMove::due);
+        let quiet_until = self.is_stream_open().then(|| self.heard_at + self.quiet);
         tokio::select! {
             news = self.stream.next(), if has_room => Wake::News(news),
             command = self.commands.recv(), if !self.is_over => Wake::Command(command),
@@ -207,6 +236,7 @@ impl Adapter<'_> {
                 Err(_) => Wake::Room(false),
             },
             () = at(move_due) => Wake::MoveDue,
+            () = at(quiet_until), if has_room => Wake::Quiet,
         }
     }
 
@@ -217,6 +247,7 @@ impl Adapter<'_> {
                 self.refusals.reset();
                 self.absences.reset();
                 let opened = Instant::now();
+                self.heard_at = opened;
                 self.stream =
                     Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
             }
@@ -231,8 +262,14 @@ impl Adapter<'_> {
 
     fn open(&mut self) {
         // The old one goes first: two of the same agent would close each other.
-        self.stream = Stream::Waiting { until: Instant::now() };
+        self.asked_at = Instant::now();
+        self.stream = Stream::Waiting { until: self.asked_at };
         self.stream = Stream::opening(self.client, self.game);
+    }
+
+    /// Whether the stream is open and has shown the whole game.
+    fn is_stream_open(&self) -> bool {
+        matches!(&self.stream, Stream::Open(open) if open.has_full)
     }
 
     /// Opens the stream again: at once if it was healthy, else after a wait.
@@ -268,11 +305,18 @@ impl Adapter<'_> {
     /// The game cannot be followed any more.
     fn lose(&mut self, reason: LostReason, error: &ApiError) {
         warn!(%error, "the game cannot be followed");
-        self.emit(Arrived { at: Instant::now(), event: Event::Lost(reason) });
+        self.emit(Instant::now(), Event::Lost(reason));
         self.is_over = true;
     }
 
     fn on_line(&mut self, line: &Line) {
+        self.heard_at = line.at;
+        if let Some(complaint) = line.text.as_deref().and_then(|text| self.client.complaint(text)) {
+            let wait = self.complaints.next_wait();
+            warn!(complaint, wait_ms = wait.as_millis(), "the server complains in a game stream");
+            self.stream = Stream::Waiting { until: Instant::now() + wait };
+            return;
+        }
         let Some(decoded) = line.text.as_deref().and_then(decode) else {
             // It may have been the opponent's move: only a fresh gameFull can tell.
             return self.open_again();
@@ -285,7 +329,8 @@ impl Adapter<'_> {
                 }
                 // The server answers again: what went wrong before is over.
                 self.backoff.reset();
-                self.on_moves(full.state.moves.len(), true);
+                self.is_in_doubt = false;
+                self.on_moves(&full.state.moves, Shown::Full { asked_at: self.asked_at }, line.at);
                 self.is_over = full.state.status != Status::Running;
             }
             Event::State(state) => {
@@ -293,8 +338,17 @@ impl Adapter<'_> {
                     warn!("a game stream began without the whole game");
                     return self.open_again();
                 }
-                self.on_moves(state.moves.len(), false);
                 self.is_over = state.status != Status::Running;
+                if !self.is_over && self.contradicts(&state.moves) {
+                    warn!(
+                        known = self.shown.as_ref().map(Vec::len),
+                        shown = state.moves.len(),
+                        "a list of moves contradicts the one before, looking at the whole game"
+                    );
+                    self.is_in_doubt = true;
+                    return self.open_again();
+                }
+                self.on_moves(&state.moves, Shown::Change, line.at);
             }
             Event::Lost(reason) => {
                 warn!(%reason, "the game cannot be followed");
@@ -302,32 +356,55 @@ impl Adapter<'_> {
             }
             Event::OpponentGone(_) | Event::MoveRefused { .. } | Event::Chat(_) => {}
         }
-        self.emit(Arrived { at: line.at, event });
+        self.emit(line.at, event);
     }
 
-    /// Learns from the stream whether our move has arrived.
-    fn on_moves(&mut self, count: usize, is_full: bool) {
-        self.shown = Some(count);
+    /// Whether a list is not the known one with more moves behind it. A takeback looks like that
+    /// as well: then the whole game confirms it.
+    fn contradicts(&self, moves: &[String]) -> bool {
+        self.shown.as_ref().is_some_and(|known| !moves.starts_with(known))
+    }
+
+    /// Learns from the stream whether our move has arrived, and how long that took.
+    fn on_moves(&mut self, moves: &[String], shown: Shown, at: Instant) {
+        let count = moves.len();
+        if self.shown.as_deref() != Some(moves) {
+            self.shown = Some(moves.to_vec());
+            self.quiet = self.client.options().quiet;
+            if shown == Shown::Change {
+                self.complaints.reset();
+            }
+        }
         let Some(pending) = &mut self.pending else { return };
-        match pending.on_moves(count, is_full) {
+        if let Some(round_trip) = pending.round_trip(count, shown, at) {
+            self.client.lag_meter().learn(round_trip);
+            self.slowness = 0;
+        }
+        match pending.on_moves(count, shown, Instant::now()) {
             MoveFate::Open => {}
             MoveFate::Settled => self.pending = None,
             MoveFate::Missing => {
-                info!(ply = count, "our move is missing from the game, sending it again");
+                if pending.tries() > 0 {
+                    info!(ply = count, "our move is missing from the game, sending it again");
+                }
                 self.send_move();
             }
         }
     }
 
     fn on_command(&mut self, command: Command) {
+        let shown = self.shown.as_ref().map(Vec::len);
         match command {
-            Command::Play { ply, .. } if self.shown.is_some_and(|shown| shown != ply) => {
+            Command::Play { ply, .. } if shown.is_some_and(|shown| shown != ply) => {
                 // The game went on while the move was chosen; the session learns it next.
-                debug!(ply, shown = self.shown, "dropped a move for a position that is gone");
+                debug!(ply, shown, "dropped a move for a position that is gone");
             }
             Command::Play { ply, mv, offer_draw } => {
-                self.pending = Some(PendingMove::new(ply, mv, offer_draw));
-                self.send_move();
+                self.pending = Some(PendingMove::new(ply, mv, offer_draw, Instant::now()));
+                // In doubt the move waits for the whole game.
+                if !self.is_in_doubt {
+                    self.send_move();
+                }
             }
             Command::Reopen => self.look_again(),
             command => {
@@ -342,11 +419,12 @@ impl Adapter<'_> {
         let Some(pending) = &mut self.pending else { return };
         self.tries += 1;
         let try_number = self.tries;
-        pending.start_try(try_number);
+        pending.start_try(try_number, Instant::now());
+        let limit = answer_limit(self.client, self.slowness);
         let (client, game) = (self.client, self.game);
         let (mv, offer_draw) = (pending.mv, pending.offer_draw);
         let request = async move {
-            Answer::Move { try_number, result: client.play(game, mv, offer_draw).await }
+            Answer::Move { try_number, result: client.play(game, mv, offer_draw, limit).await }
         };
         self.requests.push(request.boxed());
     }
@@ -367,19 +445,23 @@ impl Adapter<'_> {
             return;
         }
         let is_stream_open = matches!(self.stream, Stream::Open(_));
+        if matches!(result, Err(ApiError::NoAnswer(_))) {
+            self.slowness += 1;
+        }
         if let Err(error) = &result {
             warn!(ply = pending.ply, mv = %pending.mv, %error, "a move was not taken");
         }
         if pending.on_answer(result, is_stream_open, Instant::now()) == MoveFate::Settled {
             let event = Event::MoveRefused { ply: pending.ply };
             self.pending = None;
-            self.emit(Arrived { at: Instant::now(), event });
+            self.emit(Instant::now(), event);
         }
     }
 
     fn on_move_due(&mut self) {
+        let is_stream_open = self.is_stream_open();
         let Some(pending) = &mut self.pending else { return };
-        if pending.on_due() == MoveFate::Missing {
+        if pending.on_due(is_stream_open) == MoveFate::Missing {
             self.send_move();
         } else {
             debug!("no trace of our move, looking at the whole game");
@@ -394,7 +476,15 @@ impl Adapter<'_> {
         }
     }
 
-    fn emit(&mut self, arrived: Arrived) {
+    /// Nothing but keep-alives came for a while: the stream may be deaf, or a line got lost.
+    fn on_quiet(&mut self) {
+        debug!(quiet_s = self.quiet.as_secs(), "nothing is heard of the game, looking at it");
+        self.quiet = (self.quiet * 2).min(LONGEST_QUIET);
+        self.look_again();
+    }
+
+    fn emit(&mut self, at: Instant, event: Event) {
+        let arrived = Arrived { at, lag: self.client.lag_meter().lag(), event };
         if self.outbox.is_empty() {
             match self.events.try_send(arrived) {
                 Ok(()) => {}
@@ -416,6 +506,16 @@ fn wait_to_open(error: &ApiError, backoff: &mut Backoff) -> Duration {
         Retry::After(least) => backoff.next_wait_at_least(least.min(LONGEST_STATED_WAIT)),
         Retry::Never | Retry::Reconnect => backoff.next_wait(),
     }
+}
+
+/// How long a move may remain without an answer before the stream is asked what became of it: a few
+/// round trips, not the whole time that a request may take. It doubles with every answer that does
+/// not come (RFC 6298, section 5.5), so that a server that is slow for once is not sent every move
+/// twice.
+fn answer_limit(client: &Client, slowness: u32) -> Duration {
+    let round_trips = client.lag_meter().lag().overhead(Duration::ZERO) * ANSWER_ROUND_TRIPS;
+    let limit = round_trips.max(LEAST_ANSWER_LIMIT) * 2_u32.pow(slowness.min(6));
+    limit.min(client.options().move_timeout)
 }
 
 /// What a line of a game stream says; `None` if it cannot be read, which is logged.

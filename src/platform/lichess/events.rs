@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::mpsc,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
@@ -14,7 +17,7 @@ use crate::platform::{
         account::start_error,
         model::{self, EventLine},
         refusals::Refusals,
-        stream::{LineStream, StreamEnd},
+        stream::{Line, LineStream, StreamEnd},
     },
 };
 
@@ -27,8 +30,12 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 const HEALTHY_AGE: Duration = Duration::from_mins(1);
 /// Fewer refusals in a row than this are a whim of a front end, however long they last.
 const LEAST_REFUSALS: u32 = 3;
-/// So many streams in a row that the server closed young are no accident.
+/// So many streams in a row that ended young are no accident.
 const EARLY_ENDS: u32 = 3;
+
+/// The event stream may be quiet for so many times as long as a game's before the running games are
+/// asked for, and again after each such time: often nobody challenges us for hours.
+const QUIET_SHARE: u32 = 2;
 
 /// Sends on what the event stream says, opening it again whenever it ends, until cancelled.
 ///
@@ -88,23 +95,32 @@ impl Follower<'_> {
         self.refusals.reset();
         let opened = Instant::now();
         self.send(PlatformEvent::Connected).await?;
+        let quiet = self.client.options().quiet * QUIET_SHARE;
         let end = loop {
-            match stream.next_line().await {
-                Ok(line) => {
-                    let event = match line.text.as_deref() {
-                        Some(text) => decode(text),
-                        None => Some(PlatformEvent::Unreadable),
-                    };
-                    if let Some(event) = event {
+            match timeout(quiet, stream.next_line()).await {
+                Ok(Ok(line)) => {
+                    if let Some(event) = self.event_of(&line) {
                         self.send(event).await?;
                     }
                 }
-                Err(end) => break end,
+                Ok(Err(end)) => break end,
+                // It may be deaf: whoever listens looks at the running games in another way.
+                Err(_) => self.send(PlatformEvent::Unreadable).await?,
             }
         };
         drop(stream);
         self.send(PlatformEvent::Lost).await?;
         Ok(self.wait_after(&end, opened.elapsed()))
+    }
+
+    fn event_of(&self, line: &Line) -> Option<PlatformEvent> {
+        let Some(text) = &line.text else { return Some(PlatformEvent::Unreadable) };
+        if let Some(complaint) = self.client.complaint(text) {
+            // If the server means it, it closes the stream as well.
+            warn!(complaint, "the server complains in the event stream");
+            return Some(PlatformEvent::Unreadable);
+        }
+        decode(text)
     }
 
     /// How long to wait after the stream could not be opened.
@@ -128,7 +144,8 @@ impl Follower<'_> {
         if age >= HEALTHY_AGE {
             self.backoff.reset();
             self.early_ends = 0;
-        } else if *end == StreamEnd::Closed {
+        } else if matches!(end, StreamEnd::Closed | StreamEnd::Cut(_)) {
+            // A front end may cut what the server closes.
             self.early_ends += 1;
         }
         let wait = self.backoff.next_wait();

@@ -2,6 +2,10 @@
 //!
 //! Pure: what the server answers and what the stream shows go in, whether to send once more comes
 //! out. The stream is the judge. An answer "ok" only ends the sending; a lost answer says nothing.
+//!
+//! Only one thing proves that a move is missing: a `gameFull` that was asked for after its request
+//! had ended. One that was asked for before may have been written before the move came in, and a
+//! line can come twice: on such evidence a move would be played a second time, in a later position.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +35,13 @@ pub(super) struct PendingMove {
     pub(super) mv: Move,
     /// Whether it offers a draw.
     pub(super) offer_draw: bool,
+    /// The number of the last try.
     try_number: u64,
+    /// When the only try began; `None` before it, and once there was another.
+    sent_once_at: Option<Instant>,
+    tries: u32,
+    /// A `gameFull` that was asked for before proves nothing.
+    proof_from: Instant,
     stage: Stage,
     backoff: Backoff,
 }
@@ -46,8 +56,17 @@ enum Stage {
     Look { until: Instant },
     /// The server took it: the stream gets until then to show it.
     Accepted { until: Instant },
-    /// Only the next `gameFull` can tell.
+    /// Only a fresh `gameFull` can tell.
     AwaitingFull,
+}
+
+/// What a line shows of the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// The whole game, on a stream that was asked for then.
+    Full { asked_at: Instant },
+    /// A change.
+    Change,
 }
 
 /// What to do about a move.
@@ -62,15 +81,39 @@ pub(super) enum MoveFate {
 }
 
 impl PendingMove {
-    pub(super) fn new(ply: usize, mv: Move, offer_draw: bool) -> Self {
-        let backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-        Self { ply, mv, offer_draw, try_number: 0, stage: Stage::AwaitingFull, backoff }
+    /// A move that was not sent yet. Unless it is, it waits for a `gameFull`.
+    pub(super) fn new(ply: usize, mv: Move, offer_draw: bool, now: Instant) -> Self {
+        Self {
+            ply,
+            mv,
+            offer_draw,
+            try_number: 0,
+            sent_once_at: None,
+            tries: 0,
+            proof_from: now,
+            stage: Stage::AwaitingFull,
+            backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
+        }
     }
 
     /// A request with this move starts. Its answer bears this number, which no other try has.
-    pub(super) fn start_try(&mut self, number: u64) {
+    pub(super) fn start_try(&mut self, number: u64, now: Instant) {
         self.try_number = number;
+        self.tries += 1;
+        self.sent_once_at = (self.tries == 1).then_some(now);
         self.stage = Stage::InFlight;
+    }
+
+    /// How often the move was sent.
+    pub(super) fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    /// How long the move took to come back in a line that arrived then and shows so many moves;
+    /// `None` if that would tell nothing of the way to the server and back.
+    pub(super) fn round_trip(&self, count: usize, shown: Shown, at: Instant) -> Option<Duration> {
+        let sent_at = self.sent_once_at.filter(|_| shown == Shown::Change && count > self.ply)?;
+        Some(at.saturating_duration_since(sent_at))
     }
 
     /// Whether an answer is to the running try of this move, and not to an older one's.
@@ -88,26 +131,35 @@ impl PendingMove {
         }
     }
 
-    /// Time is up: `Missing` to send now, `Open` to open the stream again for a `gameFull`.
-    pub(super) fn on_due(&mut self) -> MoveFate {
-        if let Stage::Retry { .. } = self.stage {
+    /// Time is up: `Missing` to send now, `Open` to see to it that a `gameFull` comes.
+    ///
+    /// Without a stream nobody knows whether it is still our turn, so that a move that did not
+    /// arrive waits for the stream as well.
+    pub(super) fn on_due(&mut self, is_stream_open: bool) -> MoveFate {
+        if is_stream_open && matches!(self.stage, Stage::Retry { .. }) {
             return MoveFate::Missing;
         }
         self.stage = Stage::AwaitingFull;
         MoveFate::Open
     }
 
-    /// The stream shows a game of `count` moves, in a `gameFull` or in a change.
-    pub(super) fn on_moves(&mut self, count: usize, is_full: bool) -> MoveFate {
+    /// The stream shows a game of `count` moves.
+    pub(super) fn on_moves(&mut self, count: usize, shown: Shown, now: Instant) -> MoveFate {
         if count != self.ply {
             return MoveFate::Settled;
         }
+        // A change with the old moves (an offer, fresh clocks) proves nothing either.
+        let Shown::Full { asked_at } = shown else { return MoveFate::Open };
+        let is_proof = self.tries == 0 || asked_at >= self.proof_from;
         match self.stage {
-            Stage::Look { .. } | Stage::Accepted { .. } | Stage::AwaitingFull if is_full => {
+            Stage::Look { .. } | Stage::Accepted { .. } | Stage::AwaitingFull if is_proof => {
                 MoveFate::Missing
             }
-            // A change with the old moves (an offer, fresh clocks) proves nothing: it may have
-            // been written before our move came in.
+            // This was not the one that can tell: another must be asked for.
+            Stage::AwaitingFull => {
+                self.stage = Stage::Look { until: now + FIRST_WAIT };
+                MoveFate::Open
+            }
             _ => MoveFate::Open,
         }
     }
@@ -122,6 +174,7 @@ impl PendingMove {
         is_stream_open: bool,
         now: Instant,
     ) -> MoveFate {
+        self.proof_from = now;
         let look = |wait| {
             if is_stream_open { Stage::Look { until: now + wait } } else { Stage::AwaitingFull }
         };
@@ -148,15 +201,21 @@ mod tests {
 
     fn in_flight() -> (PendingMove, Instant) {
         let mv = Position::initial().parse_uci("e2e4").unwrap();
-        let mut pending = PendingMove::new(4, mv, false);
-        pending.start_try(1);
-        (pending, Instant::now())
+        let now = Instant::now();
+        let mut pending = PendingMove::new(4, mv, false, now);
+        pending.start_try(1, now);
+        (pending, now)
     }
 
     fn answered(result: Result<(), ApiError>, is_stream_open: bool) -> (PendingMove, Instant) {
         let (mut pending, now) = in_flight();
         assert_eq!(pending.on_answer(result, is_stream_open, now), MoveFate::Open);
         (pending, now)
+    }
+
+    /// A `gameFull` that was asked for so much after the start of the tests' moves.
+    fn full(now: Instant, after_ms: u64) -> Shown {
+        Shown::Full { asked_at: now + Duration::from_millis(after_ms) }
     }
 
     fn lost() -> ApiError {
@@ -170,14 +229,16 @@ mod tests {
 
     #[test]
     fn the_echo_settles_a_move_in_every_stage() {
-        for is_full in [false, true] {
-            assert_eq!(in_flight().0.on_moves(5, is_full), MoveFate::Settled);
-            assert_eq!(answered(Ok(()), true).0.on_moves(6, is_full), MoveFate::Settled);
-            assert_eq!(answered(Err(lost()), true).0.on_moves(5, is_full), MoveFate::Settled);
-            assert_eq!(
-                answered(Err(limited(None)), true).0.on_moves(3, is_full),
-                MoveFate::Settled
-            );
+        let now = Instant::now();
+        for shown in [Shown::Change, Shown::Full { asked_at: now }] {
+            for (mut pending, count) in [
+                (in_flight().0, 5),
+                (answered(Ok(()), true).0, 6),
+                (answered(Err(lost()), true).0, 5),
+                (answered(Err(limited(None)), true).0, 3),
+            ] {
+                assert_eq!(pending.on_moves(count, shown, now), MoveFate::Settled);
+            }
         }
     }
 
@@ -185,27 +246,67 @@ mod tests {
     fn a_lost_answer_looks_at_the_stream_and_then_asks_for_the_whole_game() {
         let (mut pending, now) = answered(Err(lost()), true);
         assert!(pending.due().unwrap() <= now + FIRST_WAIT);
-        assert_eq!(pending.on_moves(4, false), MoveFate::Open);
-        assert_eq!(pending.on_due(), MoveFate::Open);
+        assert_eq!(pending.on_moves(4, Shown::Change, now), MoveFate::Open);
+        assert_eq!(pending.on_due(true), MoveFate::Open);
         assert_eq!(pending.due(), None);
-        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
+        assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Missing);
+    }
+
+    #[test]
+    fn a_whole_game_that_was_asked_for_too_early_proves_nothing() {
+        // 2026-11-30: a gameFull came twice, or crossed the move; the move was sent a second time,
+        // and the opponent had answered the first.
+        for result in [Ok(()), Err(lost())] {
+            let (mut pending, start) = in_flight();
+            let answered_at = start + Duration::from_millis(100);
+            pending.on_answer(result, true, answered_at);
+            assert_eq!(pending.on_moves(4, full(start, 99), answered_at), MoveFate::Open);
+            assert_eq!(pending.on_due(true), MoveFate::Open);
+            let later = start + Duration::from_secs(1);
+            assert_eq!(pending.on_moves(4, full(start, 99), later), MoveFate::Open);
+            assert_eq!(pending.due(), Some(later + FIRST_WAIT), "another is asked for");
+            assert_eq!(pending.on_due(true), MoveFate::Open);
+            assert_eq!(pending.on_moves(4, full(start, 100), later), MoveFate::Missing);
+        }
+    }
+
+    #[test]
+    fn only_a_move_that_was_sent_once_measures_the_line() {
+        let (mut pending, start) = in_flight();
+        let back = start + Duration::from_millis(80);
+        assert_eq!(pending.round_trip(5, Shown::Change, back), Some(Duration::from_millis(80)));
+        assert_eq!(pending.round_trip(4, Shown::Change, back), None);
+        assert_eq!(pending.round_trip(5, full(start, 0), back), None);
+        pending.start_try(2, start);
+        assert_eq!(pending.round_trip(5, Shown::Change, back), None);
+    }
+
+    #[test]
+    fn without_a_stream_nothing_is_sent_again() {
+        let unreachable = || ApiError::Unreachable("refused".into());
+        for error in [limited(None), unreachable()] {
+            let (mut pending, now) = answered(Err(error), true);
+            assert_eq!(pending.on_due(false), MoveFate::Open);
+            assert_eq!(pending.due(), None);
+            assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Missing);
+        }
     }
 
     #[test]
     fn a_server_failure_is_like_a_lost_answer() {
         let failed = ApiError::Server { status: 502, retry_after: None };
-        let (mut pending, _) = answered(Err(failed), false);
+        let (mut pending, now) = answered(Err(failed), false);
         assert_eq!(pending.due(), None);
-        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
+        assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Missing);
     }
 
     #[test]
     fn an_accepted_move_is_sent_again_only_if_the_whole_game_lacks_it() {
-        let (mut pending, _) = answered(Ok(()), true);
-        assert_eq!(pending.on_moves(4, false), MoveFate::Open);
-        assert_eq!(pending.on_moves(4, true), MoveFate::Missing);
-        pending.start_try(2);
-        assert_eq!(pending.on_moves(4, true), MoveFate::Open, "one request at a time");
+        let (mut pending, now) = answered(Ok(()), true);
+        assert_eq!(pending.on_moves(4, Shown::Change, now), MoveFate::Open);
+        assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Missing);
+        pending.start_try(2, now);
+        assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Open, "one at a time");
     }
 
     #[test]
@@ -213,8 +314,8 @@ mod tests {
         for (stated, wait) in [(None, 1), (Some(3), 3), (Some(600), 10)] {
             let (mut pending, now) = answered(Err(limited(stated)), true);
             assert_eq!(pending.due(), Some(now + Duration::from_secs(wait)));
-            assert_eq!(pending.on_moves(4, true), MoveFate::Open, "its time will come");
-            assert_eq!(pending.on_due(), MoveFate::Missing);
+            assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Open, "in due time");
+            assert_eq!(pending.on_due(true), MoveFate::Missing);
         }
     }
 
@@ -222,7 +323,7 @@ mod tests {
     fn a_server_out_of_reach_is_tried_again_without_looking() {
         let (mut pending, now) = answered(Err(ApiError::Unreachable("refused".into())), true);
         assert!(pending.due().unwrap() <= now + FIRST_WAIT);
-        assert_eq!(pending.on_due(), MoveFate::Missing);
+        assert_eq!(pending.on_due(true), MoveFate::Missing);
     }
 
     #[test]
@@ -238,16 +339,16 @@ mod tests {
             let refused = ApiError::Refused { status, message: String::new(), limit: None };
             let (mut pending, now) = answered(Err(refused), true);
             assert!(pending.due().unwrap() <= now + FIRST_WAIT, "{status}");
-            assert_eq!(pending.on_due(), MoveFate::Open, "{status}");
-            assert_eq!(pending.on_moves(4, true), MoveFate::Missing, "{status}");
+            assert_eq!(pending.on_due(true), MoveFate::Open, "{status}");
+            assert_eq!(pending.on_moves(4, full(now, 1), now), MoveFate::Missing, "{status}");
         }
     }
 
     #[test]
     fn answers_to_older_tries_do_not_count() {
-        let (mut pending, _) = in_flight();
+        let (mut pending, now) = in_flight();
         assert!(pending.is_try(1));
-        pending.start_try(2);
+        pending.start_try(2, now);
         assert!(!pending.is_try(1));
     }
 }

@@ -39,6 +39,7 @@ impl RawLichess {
             request_timeout: Duration::from_millis(self.request_timeout_ms),
             move_timeout: Duration::from_millis(self.move_timeout_ms),
             stream_silence: Duration::from_millis(self.stream_silence_ms),
+            ..lichess::Options::default()
         }
     }
 }

@@ -1,5 +1,7 @@
 //! One game: its stream, and what can be done in it.
 
+use std::time::Duration;
+
 use reqwest::Method;
 
 use crate::{
@@ -22,15 +24,21 @@ impl Client {
         self.stream(&format!("/api/bot/game/stream/{game}")).await
     }
 
-    /// Plays a move.
+    /// Plays a move, and waits for so long at most for the answer.
     ///
     /// # Errors
     ///
     /// [`ApiError`]; see there which ones leave open whether the move was played.
-    pub async fn play(&self, game: &GameId, mv: Move, offer_draw: bool) -> Result<(), ApiError> {
+    pub async fn play(
+        &self,
+        game: &GameId,
+        mv: Move,
+        offer_draw: bool,
+        limit: Duration,
+    ) -> Result<(), ApiError> {
         let offer = if offer_draw { "?offeringDraw=true" } else { "" };
         let path = format!("/api/bot/game/{game}/move/{mv}{offer}");
-        let request = self.request(Method::POST, &path).timeout(self.options.move_timeout);
+        let request = self.request(Method::POST, &path).timeout(limit);
         self.body(request).await.map(drop)
     }
 

@@ -13,22 +13,26 @@ mod lookups;
 
 use std::{
     fmt,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use reqwest::{
     Method, RequestBuilder, Response, StatusCode, Url,
+    dns::Resolve,
     header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT},
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
-use crate::platform::lichess::{
-    error::{ApiError, RateLimit, causes},
-    model::{self, ErrorBody},
-    refusals::Patience,
-    stream::LineStream,
+use crate::{
+    game::LagMeter,
+    platform::lichess::{
+        error::{ApiError, RateLimit, causes},
+        model::{self, ErrorBody},
+        refusals::Patience,
+        stream::LineStream,
+    },
 };
 
 /// An answer longer than this is not read: 50 running games are a twentieth of it.
@@ -54,6 +58,9 @@ pub struct Options {
     pub move_timeout: Duration,
     /// A stream without a byte for so long is dead. The server sends one every 7 s.
     pub stream_silence: Duration,
+    /// A game's stream that brings nothing but keep-alives for so long is opened again, to see the
+    /// whole game: it may be deaf. If nothing was missed, the next time is after twice as long.
+    pub quiet: Duration,
 }
 
 impl Default for Options {
@@ -64,6 +71,7 @@ impl Default for Options {
             request_timeout: Duration::from_secs(15),
             move_timeout: Duration::from_secs(5),
             stream_silence: Duration::from_secs(15),
+            quiet: Duration::from_secs(30),
         }
     }
 }
@@ -88,6 +96,7 @@ pub struct Client {
     base: String,
     options: Options,
     patience: Patience,
+    lag: LagMeter,
     token: SecretString,
     /// Marked as sensitive, so that nothing prints it.
     authorization: HeaderValue,
@@ -105,6 +114,27 @@ impl Client {
     ///
     /// [`ClientError`] if the base URL or the token cannot be one, or without certificates.
     pub fn new(options: Options, token: SecretString) -> Result<Self, ClientError> {
+        Self::build(options, token, None)
+    }
+
+    /// The same, with names of servers looked up by this resolver.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::new`].
+    pub fn with_resolver(
+        options: Options,
+        token: SecretString,
+        resolver: Arc<dyn Resolve>,
+    ) -> Result<Self, ClientError> {
+        Self::build(options, token, Some(resolver))
+    }
+
+    fn build(
+        options: Options,
+        token: SecretString,
+        resolver: Option<Arc<dyn Resolve>>,
+    ) -> Result<Self, ClientError> {
         let bad_url = || ClientError::BaseUrl(options.base_url.clone());
         let url = Url::parse(&options.base_url).map_err(|_| bad_url())?;
         let is_plain = url.username().is_empty() && url.password().is_none();
@@ -113,9 +143,21 @@ impl Client {
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
         let authorization = authorization(&token)?;
-        let http = http_client(&options, &url)?;
-        let (patience, agent) = (Patience::default(), OnceLock::new());
-        Ok(Self { http, base, options, patience, token, authorization, agent })
+        let http = http_client(&options, &url, resolver)?;
+        let (patience, lag, agent) = (Patience::default(), LagMeter::default(), OnceLock::new());
+        Ok(Self { http, base, options, patience, lag, token, authorization, agent })
+    }
+
+    /// The same client, which takes the lag of the line to be what this meter says, and goes on
+    /// measuring with it.
+    #[must_use]
+    pub fn with_lag(self, lag: LagMeter) -> Self {
+        Self { lag, ..self }
+    }
+
+    /// What measures the way to the server and back.
+    pub fn lag_meter(&self) -> &LagMeter {
+        &self.lag
     }
 
     /// The same client with another patience for refusals.
@@ -216,6 +258,22 @@ impl Client {
         }
     }
 
+    /// What an error object that comes as a line of a stream complains of, fit for logs; `None` if
+    /// the line is something else.
+    pub(super) fn complaint(&self, line: &str) -> Option<String> {
+        // Lines of the streams are objects with a type.
+        #[derive(serde::Deserialize)]
+        struct Typed {
+            #[serde(rename = "type")]
+            _kind: serde::de::IgnoredAny,
+        }
+        if !line.contains("\"error\"") || serde_json::from_str::<Typed>(line).is_ok() {
+            return None;
+        }
+        let message = serde_json::from_str::<ErrorBody>(line).ok()?.message();
+        (!message.is_empty()).then(|| self.presentable(&message))
+    }
+
     /// A text of the server's, fit for logs: short, printable, and without our token.
     fn presentable(&self, text: &str) -> String {
         text.replace(self.token.expose_secret(), "[token]")
@@ -247,7 +305,11 @@ fn authorization(token: &SecretString) -> Result<HeaderValue, ClientError> {
     Ok(header)
 }
 
-fn http_client(options: &Options, url: &Url) -> Result<reqwest::Client, ClientError> {
+fn http_client(
+    options: &Options,
+    url: &Url,
+    resolver: Option<Arc<dyn Resolve>>,
+) -> Result<reqwest::Client, ClientError> {
     // Fails only if a provider is installed already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
@@ -256,12 +318,18 @@ fn http_client(options: &Options, url: &Url) -> Result<reqwest::Client, ClientEr
         .referer(false)
         .tcp_nodelay(true)
         .tcp_keepalive(TCP_KEEPALIVE)
+        // A move after a long thought shall find its connection open, not pay a handshake.
+        .pool_idle_timeout(None)
         .http2_keep_alive_interval(HTTP2_PING)
         .http2_keep_alive_timeout(HTTP2_PING_LIMIT)
         .http2_keep_alive_while_idle(true);
     if url.scheme() == "http" {
         // No TLS here, so that no certificates need to be found.
         builder = builder.tls_certs_only([]);
+    }
+    if let Some(resolver) = resolver {
+        // A proxy would look names up by itself.
+        builder = builder.dns_resolver(resolver).no_proxy();
     }
     if is_loopback(url) {
         builder = builder.no_proxy();
@@ -353,6 +421,24 @@ mod tests {
             let status = StatusCode::from_u16(status).unwrap();
             let error = client.refusal(status, &body, None);
             assert!(!format!("{error} {error:?}").contains(TOKEN));
+        }
+    }
+
+    #[test]
+    fn error_objects_among_the_lines_are_told_from_lines() {
+        let client = client("http://127.0.0.1:1").unwrap();
+        let complaint = |line: &str| client.complaint(line);
+        assert_eq!(complaint(r#"{"error":"Too many"}"#).as_deref(), Some("Too many"));
+        let token = format!(r#"{{"error":"bad {TOKEN}"}}"#);
+        assert_eq!(complaint(&token).as_deref(), Some("bad [token]"));
+        for line in [
+            r#"{"type":"chatLine","text":"\"error\"","error":"x"}"#,
+            r#"{"type":"gameState","moves":""}"#,
+            r#"{"error":null}"#,
+            r#""error""#,
+            "<html>",
+        ] {
+            assert_eq!(complaint(line), None, "{line}");
         }
     }
 
