@@ -7,7 +7,7 @@ use std::{
 };
 
 use meitner::{
-    game::{Action, Arrived, Command as GameCommand, Found, Input, Options, Session, Thought},
+    game::{Action, Arrived, Command as GameCommand, Found, Input, Lag, Options, Session, Thought},
     platform::lichess::{
         adapter, events,
         model::{AccountBody, ErrorBody, PlayingBody, TokenBody},
@@ -158,7 +158,8 @@ fn play(lines: &[Result<String, LineError>], salt: u8) {
         let Some(event) = adapter::decode(line).and_then(|line| line.into_event(US)) else {
             continue;
         };
-        let mut inputs = vec![Input::Tick, Input::Server(Arrived { at: now, event })];
+        let mut inputs =
+            vec![Input::Tick, Input::Server(Arrived { at: now, lag: Lag::default(), event })];
         while let Some(input) = inputs.pop() {
             let actions = session.handle(input, now);
             assert!(!is_over || actions.is_empty(), "{actions:?} after the end");
