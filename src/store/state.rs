@@ -1,1 +1,89 @@
 //! What is remembered for one account, as a plain value. The file that holds it is not here.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The form of the state that this program writes.
+const VERSION: u32 = 1;
+
+/// A moment that means the same after a restart: whole seconds since the beginning of 1970, by the
+/// machine's clock. That clock can jump, so who compares such moments says what is too far off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Epoch(u64);
+
+impl Epoch {
+    /// So many seconds after the beginning of 1970.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs)
+    }
+
+    /// This moment. A clock before 1970 is at 1970.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Self(since.unwrap_or_default().as_secs())
+    }
+
+    /// So much later, in whole seconds.
+    #[must_use]
+    pub const fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(duration.as_secs()))
+    }
+}
+
+/// The games with bots that were started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// When the first of them started.
+    pub since: Option<Epoch>,
+    /// How many since then.
+    pub games: u32,
+    /// Until when the server allows no more.
+    pub until: Option<Epoch>,
+}
+
+/// A challenge of ours that was declined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decline {
+    /// When.
+    pub at: Epoch,
+    /// The key of the reason.
+    pub reason: String,
+}
+
+/// What is remembered for one account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The form of this state.
+    pub version: u32,
+    /// The games with bots that were started.
+    pub budget: Budget,
+    /// The bots that have used up their games with bots, and until when.
+    pub quotas: BTreeMap<String, Epoch>,
+    /// Who declined our last challenge.
+    pub declines: BTreeMap<String, Decline>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            budget: Budget::default(),
+            quotas: BTreeMap::new(),
+            declines: BTreeMap::new(),
+        }
+    }
+}
+
+impl State {
+    /// Whether this program understands the state.
+    pub(super) fn is_understood(&self) -> bool {
+        self.version == VERSION
+    }
+}
