@@ -8,7 +8,8 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --create-home --home-dir /var/lib/meitner --shell /usr/sbin/nologin meitner
+    && useradd --system --create-home --home-dir /var/lib/meitner --shell /usr/sbin/nologin meitner \
+    && install --directory --owner meitner --group meitner /var/lib/meitner/state
 COPY --from=build /build/target/release/meitner /usr/local/bin/meitner
 # The working directory's `config/meitner.toml` is read, if one is mounted there.
 WORKDIR /var/lib/meitner

@@ -30,6 +30,7 @@ impl Program {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env("STATE_DIRECTORY", self.folder.path());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("MEITNER_") {
                 command.env_remove(name);

@@ -139,7 +139,7 @@ fn ranges_are_as_documented_with_both_ends_included() {
             let result = with_flag(&format!("{key}={value}"));
             // Both ends are lawful, though not always beside the defaults of other keys.
             if let Err(error) = result {
-                assert!(error.to_string().contains("at most `challenge.max_"), "{key}: {error}");
+                assert!(error.to_string().contains("at most `challenge."), "{key}: {error}");
             }
         }
     }
@@ -185,10 +185,82 @@ fn lists_in_variables_are_separated_by_commas() {
     let case = Case::new("[challenge]\nblock = [\"A\"]\n");
     let case = case.variable("MEITNER_CHALLENGE__SPEEDS", "blitz, rapid,");
     let policy = case.load().unwrap().daemon.policy;
-    assert_eq!(policy.speeds, [platform::Speed::Blitz, platform::Speed::Rapid]);
-    assert_eq!(policy.block, ["A"]);
+    assert_eq!(policy.humans.speeds, [platform::Speed::Blitz, platform::Speed::Rapid]);
+    assert_eq!(policy.block, ["a"].iter().collect());
     let case = case.variable("MEITNER_CHALLENGE__BLOCK", "");
-    assert_eq!(case.load().unwrap().daemon.policy.block, [""; 0]);
+    assert!(case.load().unwrap().daemon.policy.block.is_empty());
+}
+
+#[test]
+fn what_is_asked_of_one_kind_is_asked_besides_what_is_asked_of_all() {
+    let file = "[challenge]\nspeeds = [\"blitz\", \"rapid\"]\nmin_initial_s = 60\n\
+                max_increment_s = 10\nrated = false\n\
+                [challenge.bot]\nspeeds = [\"bullet\", \"blitz\"]\nmin_initial_s = 30\n\
+                max_initial_s = 600\nmin_rating = 1500\nmax_length_s = 900\n\
+                time_controls = [\"3+2\", \"0.5+1\"]\nmin_account_days = 7\nmarked = false\n";
+    let case = Case::new(file).variable("MEITNER_CHALLENGE__HUMAN__MAX_GAMES_PER_USER", "2");
+    let policy = case.load().unwrap().daemon.policy;
+    let (humans, bots) = (policy.humans, policy.bots);
+    assert_eq!(humans.speeds, [platform::Speed::Blitz, platform::Speed::Rapid]);
+    assert_eq!(bots.speeds, [platform::Speed::Blitz]);
+    assert_eq!((humans.initial_s, bots.initial_s), (60..=10_800, 60..=600));
+    assert_eq!((humans.increment_s, bots.increment_s), (0..=10, 0..=10));
+    assert!(!humans.rated && !bots.rated);
+    assert_eq!((humans.min_rating, bots.min_rating), (None, Some(1500)));
+    assert_eq!((humans.max_length_s, bots.max_length_s), (None, Some(900)));
+    assert_eq!((humans.max_games_per_user, bots.max_games_per_user), (Some(2), None));
+    let clocks = [(180, 2), (30, 1)]
+        .map(|(initial_s, increment_s)| platform::ChallengeClock { initial_s, increment_s });
+    assert_eq!((humans.time_controls.len(), bots.time_controls), (0, clocks.to_vec()));
+    let week = std::time::Duration::from_hours(7 * 24);
+    assert_eq!((humans.min_account_age, bots.min_account_age), (None, Some(week)));
+    assert!(humans.marked && !bots.marked);
+}
+
+#[test]
+fn names_come_from_files_as_well() {
+    let case = Case::new("[challenge]\nblock = [\"One\"]\n");
+    for (name, text) in [("a.txt", "Two # a comment\n\n"), ("b.txt", "# nobody\nTHREE\n")] {
+        fs::write(case.path(name), text).unwrap();
+    }
+    let files = format!("{},{}", case.path("a.txt").display(), case.path("b.txt").display());
+    let case = case.variable("MEITNER_CHALLENGE__BLOCK_FILES", &files);
+    let policy = case.load().unwrap().daemon.policy;
+    assert_eq!(policy.block, ["one", "two", "three"].iter().collect());
+    assert!(policy.only.is_empty() && policy.always.is_empty());
+    fs::write(case.path("b.txt"), "good\n<html>\n").unwrap();
+    assert_eq!(
+        case.sentence(),
+        "b.txt: the file that `challenge.block_files` names cannot be used: line 2 is \"<html>\", \
+         but must be one name of letters, digits, - and _; a comment begins with #"
+    );
+    fs::remove_file(case.path("a.txt")).unwrap();
+    let begin = "a.txt: the file that `challenge.block_files` names cannot be used: ";
+    assert!(case.sentence().starts_with(begin), "{}", case.sentence());
+}
+
+#[test]
+fn what_is_remembered_has_its_usual_place_its_own_or_none() {
+    let folder = |case: &Case| case.load().unwrap().daemon.state_folder;
+    let mut case = Case::new("");
+    assert_eq!(folder(&case), None, "nobody knows the usual place");
+    case.sources.state_home = Some("/somewhere".into());
+    assert_eq!(folder(&case), Some("/somewhere".into()));
+    let case = case.flag("state.folder=here");
+    assert_eq!(folder(&case), Some("here".into()));
+    assert_eq!(folder(&case.flag("state.folder=")), None);
+}
+
+#[test]
+fn changed_keys_are_named_but_for_secrets() {
+    let old = Case::new("[lichess]\ntoken = \"a\"\n").load().unwrap();
+    let file =
+        "[lichess]\ntoken = \"b\"\n[challenge.bot]\nspeeds = [\"blitz\"]\n[search]\nnodes = 7\n";
+    let changed = old.changed_keys(&Case::new(file).load().unwrap());
+    assert_eq!(changed, ["challenge.bot.speeds", "search.nodes"]);
+    assert!(Settings::is_taken_up("challenge.bot.speeds"));
+    assert!(!Settings::is_taken_up("search.nodes"));
+    assert!(!Settings::is_taken_up("challenge.concurrency"));
 }
 
 #[test]
@@ -267,6 +339,25 @@ fn each_mistake_gets_its_sentence() {
         (
             "[challenge]\nbots = false\nhumans = false",
             "my.toml: `challenge.humans` is false, but must be true if `challenge.bots` is false",
+        ),
+        (
+            "[challenge.human]\nmin_rating = 1500\nmax_rating = 1400",
+            "my.toml: `challenge.human.min_rating` is 1500, but must be at most \
+             `challenge.human.max_rating`, which is 1400",
+        ),
+        (
+            "[challenge.bot]\nrated = false\ncasual = false",
+            "my.toml: `challenge.bot.casual` is false, but must be true if `challenge.bot.rated` \
+             is false",
+        ),
+        (
+            "[challenge.bot]\ntime_controls = [\"3+2\", \"blitz\"]",
+            "my.toml: `challenge.bot.time_controls` is [\"3+2\", \"blitz\"], but must be a list \
+             of clocks in minutes and seconds, like 3+2",
+        ),
+        (
+            "[challenge.bots]\nrated = false",
+            "my.toml: `challenge.bots` is a table, but must be true or false",
         ),
         (
             "[lichess]\nurl = \"lichess.org\"",

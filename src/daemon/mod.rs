@@ -4,20 +4,24 @@
 //! [`policy`] and the bookkeeping of slots are pure. Nothing here knows a server's wire format.
 
 pub mod policy;
+pub mod reload;
 pub mod shutdown;
 
 mod budget;
+mod keeper;
 mod login;
 mod matchmaking;
+mod opponents;
 mod queue;
-mod reload;
 mod requests;
 mod slots;
 mod supervisor;
 mod tasks;
 mod tournament;
 
+pub use budget::BudgetOptions;
 pub use matchmaking::MatchmakingOptions;
-pub use policy::PolicyOptions;
+pub use policy::{Criteria, PolicyOptions};
+pub use queue::{Order, Preference, QueueOptions};
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
-pub use supervisor::{DaemonError, Options, Summary, run};
+pub use supervisor::{DaemonError, Options, Summary, run, run_with_policy};

@@ -1,20 +1,26 @@
 //! What the daemon asks of the server besides games: answers to challenges, and which games run.
 //!
-//! Requests run in tasks and one at a time, since the server asks for that. Moves do not pass
-//! through here, so that none ever waits behind one of these.
+//! Requests run in tasks, each kind in a lane of its own: what hangs in one lane holds up no other, so
+//! that an acceptance, for which the challenger waits, never stands behind a decline. Moves do not
+//! pass through here, so that none ever waits behind one of these.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use tokio::{
     sync::Semaphore,
     task::{JoinError, JoinSet},
-    time::sleep,
+    time::{sleep, timeout},
 };
+use tracing::warn;
 
 use crate::{
     game::GameId,
     platform::{
-        Challenge, DeclineReason, GameStart,
+        AccountFacts, Challenge, DeclineReason, GameStart,
         lichess::{ApiError, Client, Retry, model::PlayingBody},
     },
 };
@@ -22,14 +28,29 @@ use crate::{
 /// How often the list of running games is asked for.
 const PLAYING_TRIES: u32 = 3;
 const RETRY_WAIT: Duration = Duration::from_secs(1);
+/// How long a challenge may wait for what the server knows about the challenger.
+const LOOK_UP_LIMIT: Duration = Duration::from_secs(2);
 
 /// The requests under way.
 pub(super) struct Requests {
     client: Arc<Client>,
     tasks: JoinSet<Answer>,
-    /// One request at a time, in the order in which they were made.
-    turn: Arc<Semaphore>,
+    /// In each lane requests begin in the order in which they were made.
+    lanes: Lanes,
 }
+
+/// The turn of each lane.
+struct Lanes {
+    accept: Arc<Semaphore>,
+    decline: Arc<Semaphore>,
+    playing: Arc<Semaphore>,
+    account: Arc<Semaphore>,
+}
+
+/// So many acceptances may be under way at once: one that hangs would otherwise let the others'
+/// challenges run out. Everything else goes one by one, as the server asks (section 2 of the
+/// protocol notes).
+const ACCEPTS_AT_ONCE: usize = 4;
 
 /// What came of a request.
 pub(super) enum Answer {
@@ -39,11 +60,22 @@ pub(super) enum Answer {
     Decline { id: GameId, result: Result<(), ApiError> },
     /// The running games.
     Playing(Result<Vec<GameStart>, ApiError>),
+    /// Somebody's account; `None` if the server did not tell in time.
+    Account { user: String, facts: Option<AccountFacts> },
+    /// Our own rating.
+    OwnRating(Option<u32>),
 }
 
 impl Requests {
     pub(super) fn new(client: Arc<Client>) -> Self {
-        Self { client, tasks: JoinSet::new(), turn: Arc::new(Semaphore::new(1)) }
+        let turns = |count| Arc::new(Semaphore::new(count));
+        let lanes = Lanes {
+            accept: turns(ACCEPTS_AT_ONCE),
+            decline: turns(1),
+            playing: turns(1),
+            account: turns(1),
+        };
+        Self { client, tasks: JoinSet::new(), lanes }
     }
 
     /// The next answer; waits for ever if nothing was asked. Cancel-safe.
@@ -66,7 +98,7 @@ impl Requests {
 
     pub(super) fn accept(&mut self, challenge: Challenge) {
         let client = Arc::clone(&self.client);
-        self.start(async move {
+        self.start(Arc::clone(&self.lanes.accept), async move {
             let (result, may_have_worked) = twice(|| client.accept(&challenge.id)).await;
             Answer::Accept { challenge: Box::new(challenge), result, may_have_worked }
         });
@@ -74,7 +106,7 @@ impl Requests {
 
     pub(super) fn decline(&mut self, id: GameId, reason: DeclineReason) {
         let client = Arc::clone(&self.client);
-        self.start(async move {
+        self.start(Arc::clone(&self.lanes.decline), async move {
             let result = client.decline(&id, reason).await;
             Answer::Decline { id, result }
         });
@@ -83,7 +115,7 @@ impl Requests {
     /// The event stream replays running games, but may lose some when there are many.
     pub(super) fn ask_for_games(&mut self) {
         let client = Arc::clone(&self.client);
-        self.start(async move {
+        self.start(Arc::clone(&self.lanes.playing), async move {
             let mut tries = 1;
             loop {
                 match client.playing().await {
@@ -97,10 +129,49 @@ impl Requests {
         });
     }
 
-    fn start(&mut self, request: impl Future<Output = Answer> + Send + 'static) {
-        let turn = Arc::clone(&self.turn);
+    /// Asks who somebody is, by the id of the account. The time limit counts from now, so that a
+    /// hung request does not make all those behind it wait.
+    pub(super) fn look_up(&mut self, user: String) {
+        let (client, turn) = (Arc::clone(&self.client), Arc::clone(&self.lanes.account));
         self.tasks.spawn(async move {
-            // The semaphore is never closed; without it requests would only run side by side.
+            let asked = async {
+                // The semaphore is never closed; see `start`.
+                let _turn = turn.acquire().await;
+                client.user(&user).await
+            };
+            let body = match timeout(LOOK_UP_LIMIT, asked).await {
+                Ok(Ok(body)) => Some(body),
+                Ok(Err(error)) => {
+                    warn!(%error, user, "could not look up an account");
+                    None
+                }
+                Err(_) => {
+                    warn!(user, "looking up an account took too long");
+                    None
+                }
+            };
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            let facts = body.map(|body| body.facts(now.unwrap_or_default()));
+            Answer::Account { user, facts }
+        });
+    }
+
+    /// Asks for our own rating, once.
+    pub(super) fn ask_for_rating(&mut self) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.account), async move {
+            let asked = timeout(LOOK_UP_LIMIT, client.account()).await;
+            Answer::OwnRating(asked.ok().and_then(Result::ok).and_then(|body| body.rating()))
+        });
+    }
+
+    fn start(
+        &mut self,
+        turn: Arc<Semaphore>,
+        request: impl Future<Output = Answer> + Send + 'static,
+    ) {
+        self.tasks.spawn(async move {
+            // The semaphore is never closed; without it more would only run side by side.
             let _turn = turn.acquire().await;
             request.await
         });

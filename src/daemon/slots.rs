@@ -1,143 +1,124 @@
-//! How many games fit, which challenges wait, and the engines that play.
+//! How many games fit, who holds a slot, and the engines that play.
 //!
 //! Pure bookkeeping, apart from the engines. A challenge that we accepted takes its slot at once,
 //! not only when its game starts: otherwise a burst of challenges would all find the same slot
-//! free.
+//! free. One that we made holds a slot as well, since it becomes a game without asking us again.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use tokio::task::spawn_blocking;
+
 use crate::{
     game::GameId,
-    platform::Challenge,
     search::{self, Engine},
 };
 
-/// A real-time challenge lives so long without its challenger (section 7.1 of the protocol
-/// notes). After that an acceptance might begin a game with nobody there.
-const CHALLENGE_LIFE: Duration = Duration::from_secs(20);
 /// How long a challenge that is perhaps accepted may take to become a game.
 const RESERVATION_LIFE: Duration = Duration::from_secs(20);
-/// More challenges than this do not wait.
-const MAX_WAITING: usize = 32;
 
 /// Who holds or wants a slot.
 #[derive(Debug)]
 pub(super) struct Slots {
     capacity: usize,
-    running: HashSet<GameId>,
-    /// The challenges that we accept, each with when the server answered.
-    reserved: HashMap<GameId, Option<Instant>>,
-    waiting: VecDeque<Waiting>,
+    running: HashMap<GameId, Holder>,
+    reserved: HashMap<GameId, Reservation>,
 }
 
+/// The opponent for whom a slot is taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Holder {
+    /// The account's id in lower case; `None` for anonymous visitors and where it is not known.
+    pub(super) user: Option<String>,
+    /// Whether it is certainly a person. Games that are found running do not tell.
+    pub(super) is_human: bool,
+}
+
+/// A challenge that is to become a game.
 #[derive(Debug)]
-struct Waiting {
-    challenge: Challenge,
-    since: Instant,
-}
-
-/// Too many challenges wait already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct QueueFull;
-
-/// What has run out.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Expired {
-    /// Challenges that waited too long.
-    pub(super) challenges: Vec<Challenge>,
-    /// Perhaps accepted challenges that never became a game.
-    pub(super) reservations: Vec<GameId>,
+struct Reservation {
+    holder: Holder,
+    /// When the time for the game to start began; `None` while our acceptance is under way.
+    since: Option<Instant>,
 }
 
 impl Slots {
     pub(super) fn new(capacity: usize) -> Self {
-        Self {
-            capacity,
-            running: HashSet::new(),
-            reserved: HashMap::new(),
-            waiting: VecDeque::new(),
-        }
+        Self { capacity, running: HashMap::new(), reserved: HashMap::new() }
     }
 
     /// Whether one more game fits. Games that we did not choose (after a restart, say) may exceed
     /// the capacity.
     pub(super) fn has_room(&self) -> bool {
-        self.running.len() + self.reserved.len() < self.capacity
+        self.taken() < self.capacity
     }
 
-    /// Whether this challenge or game is known: waiting, accepted, or running.
+    /// Whether one more game with a bot fits, if so many slots are kept for people.
+    pub(super) fn has_room_for_bot(&self, reserved_for_humans: usize) -> bool {
+        let humans = self.holders().filter(|holder| holder.is_human).count();
+        let kept = reserved_for_humans.saturating_sub(humans);
+        self.taken() + kept < self.capacity
+    }
+
+    /// Whether this challenge or game holds a slot.
     pub(super) fn knows(&self, id: &GameId) -> bool {
-        self.running.contains(id)
-            || self.reserved.contains_key(id)
-            || self.waiting.iter().any(|waiting| waiting.challenge.id == *id)
+        self.running.contains_key(id) || self.reserved.contains_key(id)
     }
 
-    /// Lets a challenge wait for its turn. A newer one of the same challenger replaces the older,
-    /// as it does on the server.
-    ///
-    /// # Errors
-    ///
-    /// [`QueueFull`] when too many wait.
-    pub(super) fn wait(&mut self, challenge: Challenge, now: Instant) -> Result<(), QueueFull> {
-        if let Some(user) = &challenge.challenger {
-            let id = Some(&user.id);
-            self.waiting.retain(|old| old.challenge.challenger.as_ref().map(|u| &u.id) != id);
-        }
-        if self.waiting.len() >= MAX_WAITING {
-            return Err(QueueFull);
-        }
-        self.waiting.push_back(Waiting { challenge, since: now });
-        Ok(())
+    /// How many games with this account run or are about to.
+    pub(super) fn count_of(&self, user: &str) -> usize {
+        self.holders().filter(|holder| holder.user.as_deref() == Some(user)).count()
     }
 
-    /// Takes the challenge that waited longest and reserves its slot, if there is room.
-    pub(super) fn next(&mut self) -> Option<Challenge> {
-        if !self.has_room() {
-            return None;
+    /// Takes a slot for a challenge that is about to be accepted. False if there is none.
+    pub(super) fn reserve(&mut self, id: GameId, holder: Holder) -> bool {
+        let is_free = self.has_room() && !self.knows(&id);
+        if is_free {
+            self.reserved.insert(id, Reservation { holder, since: None });
         }
-        let challenge = self.waiting.pop_front()?.challenge;
-        self.reserved.insert(challenge.id.clone(), None);
-        Some(challenge)
+        is_free
     }
 
-    /// All waiting challenges, which wait no longer.
-    pub(super) fn drain_waiting(&mut self) -> Vec<Challenge> {
-        self.waiting.drain(..).map(|waiting| waiting.challenge).collect()
+    /// A challenge of our own account is open. It may become a game at any moment, so it holds a
+    /// slot whether there is one or not.
+    pub(super) fn hold_for_our_challenge(&mut self, id: GameId, holder: Holder, now: Instant) {
+        if !self.running.contains_key(&id) {
+            self.reserved.entry(id).or_insert(Reservation { holder, since: Some(now) });
+        }
     }
 
     /// The server may have taken our acceptance: the time for the game to start begins.
     pub(super) fn answer(&mut self, id: &GameId, now: Instant) {
-        if let Some(answered) = self.reserved.get_mut(id) {
-            *answered = Some(now);
+        if let Some(reservation) = self.reserved.get_mut(id) {
+            reservation.since = Some(now);
         }
     }
 
     /// One of our acceptances failed, and it is not known which: the time begins for all.
     pub(super) fn answer_all(&mut self, now: Instant) {
-        for answered in self.reserved.values_mut() {
-            answered.get_or_insert(now);
+        for reservation in self.reserved.values_mut() {
+            reservation.since.get_or_insert(now);
         }
     }
 
-    /// A challenge is off: it neither waits nor holds a slot.
+    /// A challenge is off: it holds no slot.
     pub(super) fn release(&mut self, id: &GameId) {
-        self.waiting.retain(|waiting| waiting.challenge.id != *id);
         self.reserved.remove(id);
     }
 
-    /// A game starts.
-    pub(super) fn start(&mut self, id: &GameId) {
-        self.release(id);
-        self.running.insert(id.clone());
+    /// A game starts. Whoever had reserved the slot keeps it; if nobody had, it is this one's.
+    pub(super) fn start(&mut self, id: &GameId, found: Holder) {
+        let reserved = self.reserved.remove(id).map(|reservation| reservation.holder);
+        let holder = reserved.filter(|holder| *holder != Holder::default()).unwrap_or(found);
+        self.running.entry(id.clone()).or_insert(holder);
     }
 
-    /// A game ended.
-    pub(super) fn finish(&mut self, id: &GameId) {
-        self.running.remove(id);
+    /// A game ended. Returns for whom it held the slot.
+    pub(super) fn finish(&mut self, id: &GameId) -> Option<Holder> {
+        self.running.remove(id)
     }
 
     /// How many challenges are being accepted, or are still to become games.
@@ -145,34 +126,27 @@ impl Slots {
         self.reserved.len()
     }
 
-    /// How many challenges wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// Drops the reservations that never became a game, and names them.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<GameId> {
+        let is_old = |_: &GameId, reservation: &mut Reservation| {
+            let age = reservation.since.map(|since| now.saturating_duration_since(since));
+            age.is_some_and(|age| age >= RESERVATION_LIFE)
+        };
+        self.reserved.extract_if(is_old).map(|(id, _)| id).collect()
     }
 
-    /// Drops what has run out.
-    pub(super) fn expire(&mut self, now: Instant) -> Expired {
-        let mut expired = Expired::default();
-        while let Some(waiting) = self
-            .waiting
-            .pop_front_if(|waiting| now.saturating_duration_since(waiting.since) >= CHALLENGE_LIFE)
-        {
-            expired.challenges.push(waiting.challenge);
-        }
-        self.reserved.retain(|id, answered| {
-            let is_alive = answered
-                .is_none_or(|since| now.saturating_duration_since(since) < RESERVATION_LIFE);
-            if !is_alive {
-                expired.reservations.push(id.clone());
-            }
-            is_alive
-        });
-        expired
+    fn taken(&self) -> usize {
+        self.running.len() + self.reserved.len()
+    }
+
+    fn holders(&self) -> impl Iterator<Item = &Holder> {
+        let reserved = self.reserved.values().map(|reservation| &reservation.holder);
+        self.running.values().chain(reserved)
     }
 }
 
-/// The engines, one for each slot, made once and used again. A game beyond the capacity gets one
-/// more, which is not kept.
+/// The engines, at most one for each slot, made when they are needed and used again: each holds a
+/// table of some size. A game beyond the capacity gets one more, which is not kept.
 pub(super) struct Engines {
     options: search::Options,
     capacity: usize,
@@ -180,14 +154,14 @@ pub(super) struct Engines {
 }
 
 impl Engines {
+    /// One engine is made at once, so that the first game need not wait for it.
     pub(super) fn new(options: search::Options, capacity: usize) -> Self {
-        let idle = (0..capacity).map(|_| Arc::new(Engine::new(options))).collect();
-        Self { options, capacity, idle }
+        Self { options, capacity, idle: vec![Arc::new(Engine::new(options))] }
     }
 
-    /// An engine for a game.
-    pub(super) fn take(&mut self) -> Arc<Engine> {
-        self.idle.pop().unwrap_or_else(|| Arc::new(Engine::new(self.options)))
+    /// An engine for a game, which may be still to be made.
+    pub(super) fn take(&mut self) -> EngineSlot {
+        self.idle.pop().map_or(EngineSlot::New(self.options), EngineSlot::Idle)
     }
 
     /// An engine comes back from a game.
@@ -198,10 +172,29 @@ impl Engines {
     }
 }
 
+/// An engine, or the wish for one.
+pub(super) enum EngineSlot {
+    /// It is there.
+    Idle(Arc<Engine>),
+    /// It has to be made.
+    New(search::Options),
+}
+
+impl EngineSlot {
+    /// The engine. A large table takes its time to make, for which no other task has to wait.
+    pub(super) async fn get(self) -> Arc<Engine> {
+        match self {
+            Self::Idle(engine) => engine,
+            Self::New(options) => spawn_blocking(move || Arc::new(Engine::new(options)))
+                .await
+                .expect("making an engine does not panic"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::User;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -209,111 +202,91 @@ mod tests {
         name.parse().unwrap()
     }
 
-    fn challenge(name: &str, challenger: &str) -> Challenge {
-        Challenge {
-            id: id(name),
-            challenger: Some(User {
-                id: challenger.to_owned(),
-                name: challenger.to_owned(),
-                title: None,
-                is_bot: false,
-                rating: None,
-                is_provisional: false,
-            }),
-            variant: "atomic".to_owned(),
-            initial_fen: None,
-            rated: false,
-            speed: None,
-            clock: None,
-            days: None,
-            rematch_of: None,
-            is_bot_playable: None,
-        }
+    fn human(name: &str) -> Holder {
+        Holder { user: Some(name.to_owned()), is_human: true }
     }
 
-    fn next(slots: &mut Slots) -> Option<String> {
-        slots.next().map(|challenge| challenge.id.to_string())
+    fn bot(name: &str) -> Holder {
+        Holder { user: Some(name.to_owned()), is_human: false }
     }
 
     #[test]
     fn a_burst_takes_no_more_slots_than_there_are() {
-        let (mut slots, now) = (Slots::new(2), Instant::now());
-        for name in ["a", "b", "c", "d"] {
-            slots.wait(challenge(name, name), now).unwrap();
-        }
-        assert_eq!(next(&mut slots), Some("a".into()));
-        assert_eq!(next(&mut slots), Some("b".into()));
-        assert_eq!(next(&mut slots), None);
-        slots.start(&id("a"));
-        assert_eq!(next(&mut slots), None, "started is still taken");
+        let mut slots = Slots::new(2);
+        let taken = ["a", "b", "c", "d"].map(|name| slots.reserve(id(name), human(name)));
+        assert_eq!(taken, [true, true, false, false]);
+        slots.start(&id("a"), Holder::default());
+        assert!(!slots.reserve(id("c"), human("c")), "started is still taken");
         slots.finish(&id("a"));
-        assert_eq!(next(&mut slots), Some("c".into()));
+        assert!(slots.reserve(id("c"), human("c")));
         slots.release(&id("b"));
-        assert_eq!(next(&mut slots), Some("d".into()));
+        assert!(slots.has_room() && !slots.reserve(id("c"), human("c")), "it has its slot");
+        assert!(slots.reserve(id("d"), human("d")));
     }
 
     #[test]
     fn games_that_nobody_chose_count_too() {
-        let (mut slots, now) = (Slots::new(1), Instant::now());
-        slots.start(&id("x"));
-        slots.start(&id("y"));
-        slots.wait(challenge("a", "a"), now).unwrap();
-        assert_eq!(next(&mut slots), None);
+        let mut slots = Slots::new(1);
+        slots.start(&id("x"), Holder::default());
+        slots.start(&id("y"), Holder::default());
+        assert!(!slots.has_room());
         slots.finish(&id("x"));
-        assert_eq!(next(&mut slots), None);
+        assert!(!slots.has_room());
         slots.finish(&id("y"));
-        assert_eq!(next(&mut slots), Some("a".into()));
+        assert!(slots.has_room());
     }
 
     #[test]
-    fn waiting_and_reservations_run_out() {
+    fn our_own_challenges_hold_slots() {
         let (mut slots, now) = (Slots::new(1), Instant::now());
-        slots.wait(challenge("a", "a"), now).unwrap();
-        slots.next();
-        slots.answer(&id("a"), now);
-        slots.wait(challenge("b", "b"), now + SECOND).unwrap();
-        assert_eq!(slots.expire(now + 19 * SECOND), Expired::default());
-        let expired = slots.expire(now + 20 * SECOND);
-        assert_eq!((expired.reservations, expired.challenges.len()), (vec![id("a")], 0));
-        let expired = slots.expire(now + 21 * SECOND);
-        assert_eq!(expired.challenges.len(), 1);
-        assert!(!slots.knows(&id("a")) && !slots.knows(&id("b")));
+        slots.hold_for_our_challenge(id("ours"), bot("b"), now);
+        slots.hold_for_our_challenge(id("ours"), bot("b"), now + SECOND);
+        assert!(!slots.reserve(id("a"), human("a")));
+        slots.hold_for_our_challenge(id("more"), bot("c"), now);
+        assert_eq!(slots.reserved(), 2, "they are there, room or not");
+        slots.start(&id("ours"), Holder::default());
+        slots.hold_for_our_challenge(id("ours"), bot("b"), now);
+        assert_eq!(slots.reserved(), 1, "it is a game by now");
+        assert_eq!(slots.expire(now + 20 * SECOND), [id("more")]);
+    }
+
+    #[test]
+    fn slots_can_be_kept_for_people() {
+        let mut slots = Slots::new(3);
+        assert!(slots.has_room_for_bot(2));
+        slots.reserve(id("b1"), bot("b1"));
+        assert!(slots.has_room() && !slots.has_room_for_bot(2), "two are kept");
+        slots.reserve(id("h1"), human("h1"));
+        assert!(!slots.has_room_for_bot(2), "one is kept");
+        slots.start(&id("h1"), Holder::default());
+        assert!(!slots.has_room_for_bot(2));
+        slots.release(&id("b1"));
+        assert!(slots.has_room_for_bot(2), "a person has one, one is kept, one is free");
+        assert!(slots.has_room_for_bot(0) && !slots.has_room_for_bot(3));
+    }
+
+    #[test]
+    fn games_with_an_account_are_counted() {
+        let mut slots = Slots::new(4);
+        slots.reserve(id("a"), human("x"));
+        slots.reserve(id("b"), human("x"));
+        slots.start(&id("a"), bot("ignored"));
+        slots.start(&id("c"), bot("x"));
+        slots.reserve(id("d"), Holder::default());
+        assert_eq!((slots.count_of("x"), slots.count_of("ignored")), (3, 0));
     }
 
     #[test]
     fn a_reservation_lives_from_the_answer_on() {
         let (mut slots, now) = (Slots::new(2), Instant::now());
-        slots.wait(challenge("a", "a"), now).unwrap();
-        slots.wait(challenge("b", "b"), now).unwrap();
-        slots.next();
-        slots.next();
-        assert_eq!(slots.expire(now + 60 * SECOND).reservations, [], "both are under way");
+        slots.reserve(id("a"), human("a"));
+        slots.reserve(id("b"), human("b"));
+        assert_eq!(slots.expire(now + 60 * SECOND), [], "both are under way");
         slots.answer(&id("a"), now + 60 * SECOND);
-        assert_eq!(slots.expire(now + 79 * SECOND).reservations, []);
-        assert_eq!(slots.expire(now + 80 * SECOND).reservations, [id("a")]);
+        assert_eq!(slots.expire(now + 79 * SECOND), []);
+        assert_eq!(slots.expire(now + 80 * SECOND), [id("a")]);
         assert!(slots.knows(&id("b")));
         slots.answer_all(now + 80 * SECOND);
-        assert_eq!(slots.expire(now + 100 * SECOND).reservations, [id("b")]);
-    }
-
-    #[test]
-    fn a_newer_challenge_of_the_same_challenger_replaces_the_older() {
-        let (mut slots, now) = (Slots::new(1), Instant::now());
-        slots.wait(challenge("a", "x"), now).unwrap();
-        slots.wait(challenge("b", "x"), now).unwrap();
-        assert_eq!(slots.waiting(), 1);
-        assert_eq!(next(&mut slots), Some("b".into()));
-    }
-
-    #[test]
-    fn the_queue_is_bounded() {
-        let (mut slots, now) = (Slots::new(0), Instant::now());
-        for number in 0..MAX_WAITING {
-            let name = format!("c{number}");
-            slots.wait(challenge(&name, &name), now).unwrap();
-        }
-        assert!(slots.wait(challenge("last", "last"), now).is_err());
-        assert_eq!(slots.drain_waiting().len(), MAX_WAITING);
-        assert_eq!(slots.waiting(), 0);
+        assert_eq!(slots.expire(now + 100 * SECOND), [id("b")]);
     }
 }

@@ -7,7 +7,7 @@
 pub mod backoff;
 pub mod lichess;
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use crate::{game::GameId, rules::Color};
 
@@ -95,6 +95,17 @@ pub struct User {
     pub rating: Option<u32>,
     /// Whether that rating is provisional, resting on few games.
     pub is_provisional: bool,
+}
+
+/// What the server tells of an account besides its name and rating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountFacts {
+    /// For how long there has been such an account, by this machine's clock.
+    pub age: Duration,
+    /// How many games it has played, of any kind.
+    pub games: u32,
+    /// Whether it is closed, or the server has marked it for breaking its terms.
+    pub is_marked: bool,
 }
 
 /// A running game.

@@ -89,6 +89,16 @@ pub enum SettingsError {
         variable = variable(.0)
     )]
     TokenAsFlag(&'static str),
+    /// A file of names of accounts.
+    #[error("{}: the file that `{key}` names cannot be used: {cause}", path.display())]
+    BadList {
+        /// Which file.
+        path: PathBuf,
+        /// Who names it.
+        key: &'static str,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// No token.
     #[error(
         "there is no token: put it into a file and set `lichess.token_file`, or set the variable \

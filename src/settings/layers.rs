@@ -29,6 +29,8 @@ pub struct Sources {
     pub environment: HashMap<String, String>,
     /// `KEY=VALUE`, in order.
     pub flags: Vec<String>,
+    /// The folder for what programs remember of themselves, where it is known.
+    pub state_home: Option<PathBuf>,
 }
 
 impl Sources {
@@ -41,8 +43,18 @@ impl Sources {
     pub fn of_process(file: Option<PathBuf>, flags: Vec<String>) -> Result<Self, SettingsError> {
         let usual = || Some(PathBuf::from(USUAL_FILE)).filter(|path| path.is_file());
         let environment = std::env::vars_os().filter_map(own_variable).collect::<Result<_, _>>()?;
-        Ok(Self { file: file.or_else(usual), environment, flags })
+        Ok(Self { file: file.or_else(usual), environment, flags, state_home: state_home() })
     }
+}
+
+/// The folder that systemd has made for us; else one in that of the user, by the XDG base directory
+/// specification, which demands that relative paths be ignored.
+fn state_home() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("STATE_DIRECTORY").or_else(|| {
+        let home = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
+        home.map(|home| home.join("meitner"))
+    })
 }
 
 fn own_variable(
@@ -77,6 +89,14 @@ impl Merged {
     /// Who has set a key.
     pub(super) fn source(&self, key: &str) -> Source {
         self.0.get(key).map_or(Source::Defaults, |(_, source)| source.clone())
+    }
+
+    /// All values as text, but for secrets.
+    pub(super) fn shown(&self) -> BTreeMap<&'static str, String> {
+        let is_secret =
+            |key| schema::find(key).is_none_or(|key| matches!(key.kind, schema::Kind::Secret));
+        let values = self.0.iter().filter(|(key, _)| !is_secret(key));
+        values.map(|(&key, (value, _))| (key, value.to_string())).collect()
     }
 
     /// All values as one tree.

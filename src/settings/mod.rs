@@ -8,7 +8,10 @@ mod layers;
 mod schema;
 mod sections;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -28,6 +31,8 @@ pub struct Settings {
     /// What is logged, and how.
     pub log: LogOptions,
     token: TokenOptions,
+    /// Each value as text, but for secrets, to tell what has changed.
+    shown: BTreeMap<&'static str, String>,
 }
 
 /// What is logged, and how.
@@ -81,12 +86,25 @@ impl Settings {
             file: raw.lichess.token_file.clone(),
             file_source: merged.source("lichess.token_file"),
         };
-        Ok(Self { lichess: raw.lichess(), daemon: raw.daemon(), log: raw.log(), token })
+        let daemon = raw.daemon(sources.state_home.as_deref())?;
+        let shown = merged.shown();
+        Ok(Self { lichess: raw.lichess(), daemon, log: raw.log(), token, shown })
     }
 
     /// The names of all keys, in the order of `config/meitner.toml`.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         schema::keys().map(|key| key.name)
+    }
+
+    /// The keys whose values differ from those of other settings, secrets left out.
+    pub fn changed_keys(&self, other: &Self) -> Vec<&'static str> {
+        let differs = |key: &&'static str| self.shown.get(key) != other.shown.get(key);
+        self.shown.keys().copied().filter(differs).collect()
+    }
+
+    /// Whether a running bot takes up a new value of this key; others wait for a restart.
+    pub fn is_taken_up(key: &str) -> bool {
+        key.starts_with("challenge.") && key != "challenge.concurrency"
     }
 
     /// The token, from wherever it is.

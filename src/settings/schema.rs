@@ -36,6 +36,10 @@ pub(super) enum Kind {
     Words(&'static [&'static str]),
     /// Names of accounts.
     Names,
+    /// Paths of files.
+    Files,
+    /// Clocks in minutes and seconds, such as `3+2`.
+    Clocks,
 }
 
 /// A value that a key does not take.
@@ -57,7 +61,7 @@ pub(super) const fn number(min: i64, max: i64) -> Kind {
 
 /// All keys, in the order of `config/meitner.toml`.
 pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
-    sections::KEYS.into_iter().flatten()
+    sections::KEYS.iter().copied().flatten()
 }
 
 /// The key of this name.
@@ -97,7 +101,7 @@ impl Kind {
         let kind = match self {
             Self::Switch => bool::from_str(text).map(ValueKind::Boolean).ok(),
             Self::Number { .. } => i64::from_str(text).map(ValueKind::I64).ok(),
-            Self::Words(_) | Self::Names => {
+            Self::Words(_) | Self::Names | Self::Files | Self::Clocks => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Some(ValueKind::Array(items.map(Value::from).collect()))
             }
@@ -125,7 +129,11 @@ impl Kind {
                 let is_one = |item: &Value| matches!(&item.kind, ValueKind::String(text) if words.contains(&text.as_str()));
                 !items.is_empty() && items.iter().all(is_one)
             }
-            (Self::Names, ValueKind::Array(items)) => {
+            (Self::Clocks, ValueKind::Array(items)) => {
+                let is_clock = |item: &Value| matches!(&item.kind, ValueKind::String(text) if sections::is_clock(text));
+                items.iter().all(is_clock)
+            }
+            (Self::Names | Self::Files, ValueKind::Array(items)) => {
                 items.iter().all(|item| matches!(&item.kind, ValueKind::String(_)))
             }
             _ => false,
@@ -144,6 +152,8 @@ impl Kind {
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Words(words) => format!("a list of at least one of {}", words.join(", ")),
             Self::Names => "a list of names".to_owned(),
+            Self::Files => "a list of files".to_owned(),
+            Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),
         }
     }
 

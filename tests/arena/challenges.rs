@@ -38,7 +38,7 @@ async fn a_burst_of_challenges_never_exceeds_the_slots() {
 #[tokio::test]
 async fn what_is_not_wanted_is_declined() {
     let world = World::new().await;
-    let policy = PolicyOptions { block: vec!["H-3".to_owned()], ..PolicyOptions::default() };
+    let policy = PolicyOptions { block: ["H-3"].iter().collect(), ..PolicyOptions::default() };
     let bot = world.bot_with(Options { policy, ..options() }).await;
     for name in ["h-1", "h-2", "h-3"] {
         world.arena.add_house(&HouseSpec::named(name));
@@ -59,12 +59,13 @@ async fn what_is_not_wanted_is_declined() {
 #[tokio::test]
 async fn our_own_challenges_are_left_alone() {
     let world = World::new().await;
-    let bot = world.bot().await;
+    let bot = world.bot_with(Options { concurrency: 2, ..options() }).await;
     world.arena.add_account(&AccountSpec::new("Somebody"));
-    world.arena.challenge(&ChallengeSpec::new(BOT, "Somebody")).unwrap();
+    let ours = world.arena.challenge(&ChallengeSpec::new(BOT, "Somebody")).unwrap();
     world.house(OpponentKind::Random);
     let game = world.challenge(60, 0, ColorChoice::White);
     world.finished(&game).await;
+    world.arena.cancel_challenge(&ours).unwrap();
     let summary = bot.stop().await;
     assert_eq!((summary.accepted, summary.declined, summary.won), (1, 0, 1));
     assert_eq!(world.arena.counters().refused_commands, 0);
@@ -181,7 +182,7 @@ async fn a_game_whose_acceptance_got_lost_is_asked_for() {
 async fn a_line_that_cannot_be_read_makes_the_bot_ask_for_its_games() {
     let world = World::new().await;
     world.house(OpponentKind::Random);
-    let policy = PolicyOptions { block: vec![HOUSE.to_owned()], ..PolicyOptions::default() };
+    let policy = PolicyOptions { block: [HOUSE].iter().collect(), ..PolicyOptions::default() };
     let bot = world.bot_with(Options { policy, ..options() }).await;
     let requests = || world.arena.counters().requests;
     // Token, account, event stream, running games.

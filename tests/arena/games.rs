@@ -8,7 +8,7 @@ use meitner::{
         ArenaOptions, ChallengeSpec, ColorChoice, Endpoint, Fault, HouseAction, HouseSpec,
         OpponentKind, ScriptedOpponent,
     },
-    daemon::{Options, PolicyOptions},
+    daemon::{Criteria, Options, PolicyOptions},
     game,
     platform::Speed,
     rules::Color,
@@ -53,7 +53,8 @@ async fn a_game_with_hardly_any_time_is_not_lost_on_time() {
 async fn a_game_without_a_clock_is_played() {
     let world = World::new().await;
     world.house(OpponentKind::Random);
-    let policy = PolicyOptions { speeds: vec![Speed::Correspondence], ..PolicyOptions::default() };
+    let humans = Criteria { speeds: vec![Speed::Correspondence], ..Criteria::default() };
+    let policy = PolicyOptions { humans, ..PolicyOptions::default() };
     let bot = world.bot_with(Options { policy, ..options() }).await;
     let control = TimeControl::Correspondence { per_move: Duration::from_hours(24) };
     let spec = ChallengeSpec { control, ..ChallengeSpec::new(HOUSE, BOT) };

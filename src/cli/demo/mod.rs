@@ -34,7 +34,7 @@ use crate::{
         log,
         options::SettingsArgs,
     },
-    daemon::{self, DaemonError, Shutdown, ShutdownOptions, Summary, policy::PolicyOptions},
+    daemon::{self, BudgetOptions, DaemonError, PolicyOptions, Shutdown, ShutdownOptions, Summary},
     game::{GameId, LiveGames, Snapshot},
     pgn,
     platform::lichess::{self, Client},
@@ -116,8 +116,12 @@ fn write_games(path: &Path, games: &[pgn::Game]) -> anyhow::Result<()> {
 fn bot_options(args: &DemoArgs, settings: &Settings) -> daemon::Options {
     daemon::Options {
         concurrency: usize::try_from(args.host.concurrency).unwrap_or(usize::MAX),
-        policy: PolicyOptions::default(),
+        policy: PolicyOptions {
+            budget: BudgetOptions { per_day: None, spread: false },
+            ..PolicyOptions::default()
+        },
         shutdown: ShutdownOptions::default(),
+        state_folder: None,
         ..settings.daemon.clone()
     }
 }

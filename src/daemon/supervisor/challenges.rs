@@ -1,30 +1,43 @@
 //! Challenges: judged as they come, accepted when there is room.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tracing::{debug, info, warn};
 
 use crate::{
     daemon::{
-        policy::{Situation, Verdict, judge},
-        slots::QueueFull,
+        budget,
+        policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
+        queue::QueueFull,
+        slots::Holder,
         supervisor::{Closing, Supervisor},
     },
     game::GameId,
     platform::{
-        Challenge, DeclineReason,
+        Challenge, DeclineReason, User,
         lichess::{ApiError, Retry},
     },
+    store::Epoch,
 };
+
+/// Accepting pauses for a day at most, whatever the server says.
+const LONGEST_PAUSE: Duration = Duration::from_hours(24);
+/// Our own rating is asked for no more often (the server allows 30 such requests in 5 minutes).
+const RATING_LIFE: Duration = Duration::from_mins(1);
 
 impl Supervisor {
     pub(super) fn on_challenge(&mut self, challenge: Challenge) {
         let challenger = challenge.challenger.as_ref();
         if challenger.is_some_and(|user| user.id == self.account.id) {
             debug!(challenge = %challenge.id, "our own challenge");
+            // Without a clock it may be open for weeks.
+            if challenge.clock.is_some() {
+                let now = Instant::now();
+                self.slots.hold_for_our_challenge(challenge.id, Holder::default(), now);
+            }
             return;
         }
-        if self.slots.knows(&challenge.id) {
+        if self.slots.knows(&challenge.id) || self.queue.contains(&challenge.id) {
             return;
         }
         let name = challenger.map_or("anonymous", |user| user.name.as_str());
@@ -32,49 +45,104 @@ impl Supervisor {
             challenge = %challenge.id, challenger = name, variant = challenge.variant,
             rated = challenge.rated, speed = ?challenge.speed, clock = ?challenge.clock, "challenged"
         );
-        if let Verdict::Decline(reason) = self.judge(&challenge) {
-            self.decline(challenge.id, reason);
+        if let Verdict::Decline(reason, why) = self.judge(&self.current_policy(), &challenge) {
+            self.decline(challenge.id, reason, why);
             return;
         }
         let id = challenge.id.clone();
-        if let Err(QueueFull) = self.slots.wait(challenge, Instant::now()) {
-            self.decline(id, DeclineReason::Later);
+        if let Err(QueueFull) = self.queue.push(challenge, Instant::now()) {
+            self.decline(id, DeclineReason::Later, Criterion::Queue);
         }
     }
 
-    fn judge(&self, challenge: &Challenge) -> Verdict {
-        let now = Instant::now();
-        let is_quota_used =
-            challenge.challenger.as_ref().is_some_and(|user| self.quotas.blocks(&user.id, now));
-        let situation = Situation {
-            has_room: self.slots.has_room(),
-            is_closing: self.closing != Closing::No,
-            is_quota_used,
-        };
-        judge(&self.options.policy, challenge, situation)
-    }
-
-    /// Accepts waiting challenges while there is room.
+    /// Accepts waiting challenges while there is room, and declines those that have become unwelcome
+    /// while they waited.
     pub(super) fn admit(&mut self) {
         let now = Instant::now();
-        if !self.is_ready || self.closing != Closing::No || self.quotas.is_paused(now) {
+        let is_ready = self.ready_at.is_some_and(|at| at <= now);
+        let is_paused = self.accepts_paused_until.is_some_and(|until| until > now);
+        let is_closing = self.closing != Closing::No;
+        if self.queue.len() == 0 || !is_ready || is_closing || is_paused {
             return;
         }
-        while let Some(challenge) = self.slots.next() {
-            // It may have become unwelcome while it waited.
-            if let Verdict::Decline(reason) = self.judge(&challenge) {
-                self.slots.release(&challenge.id);
-                self.decline(challenge.id, reason);
-            } else {
-                self.requests.accept(challenge);
+        let policy = self.current_policy();
+        for challenge in self.queue.in_order(&policy.queue) {
+            match self.judge(&policy, &challenge) {
+                Verdict::Accept => self.accept(challenge),
+                Verdict::Wait => {}
+                Verdict::LookUp => self.look_up(challenge.challenger.as_ref()),
+                Verdict::Decline(reason, why) => {
+                    self.queue.remove(&challenge.id);
+                    self.decline(challenge.id, reason, why);
+                }
             }
         }
     }
 
-    pub(super) fn decline(&mut self, id: GameId, reason: DeclineReason) {
-        info!(challenge = %id, %reason, "declining");
+    fn judge(&self, policy: &PolicyOptions, challenge: &Challenge) -> Verdict {
+        let (now, today) = (Instant::now(), Epoch::now());
+        let user = challenge.challenger.as_ref();
+        let is_bot = user.is_some_and(|user| user.is_bot);
+        let id = user.map_or("", |user| user.id.as_str());
+        let state = self.keeper.state();
+        let is_quota_used = is_bot
+            && (budget::may_start(&state.budget, &policy.budget, today).is_err()
+                || budget::blocks_opponent(&state, id, today));
+        let has_room = if is_bot {
+            self.slots.has_room_for_bot(policy.queue.reserved_for_humans)
+        } else {
+            self.slots.has_room()
+        };
+        let situation = Situation {
+            has_room,
+            is_closing: self.closing != Closing::No,
+            is_quota_used,
+            our_rating: self.account.rating,
+            running_with: u32::try_from(self.slots.count_of(id)).unwrap_or(u32::MAX),
+            recent_with: self.opponents.recent_games(id, policy.recent_window, now),
+            facts: user.map_or(Facts::NotAsked, |user| self.opponents.facts(&user.id)),
+        };
+        judge(policy, challenge, &situation)
+    }
+
+    fn accept(&mut self, challenge: Challenge) {
+        self.queue.remove(&challenge.id);
+        let user = challenge.challenger.as_ref();
+        let is_bot = user.is_some_and(|user| user.is_bot);
+        let holder = Holder { user: user.map(|user| user.id.clone()), is_human: !is_bot };
+        if !self.slots.reserve(challenge.id.clone(), holder) {
+            return;
+        }
+        if is_bot {
+            // Before the request: what is counted too much is forgotten in a day, what is counted
+            // too little is refused.
+            self.keeper.change(|state| budget::started(&mut state.budget, Epoch::now()));
+        }
+        self.requests.accept(challenge);
+    }
+
+    fn look_up(&mut self, user: Option<&User>) {
+        if let Some(User { id, .. }) = user
+            && self.opponents.begin_look_up(id)
+        {
+            self.requests.look_up(id.clone());
+        }
+    }
+
+    pub(super) fn decline(&mut self, id: GameId, reason: DeclineReason, why: Criterion) {
+        info!(challenge = %id, %reason, %why, "declining");
         self.summary.declined += 1;
         self.requests.decline(id, reason);
+    }
+
+    pub(super) fn on_accepted(&mut self, challenge: Challenge) {
+        self.summary.accepted += 1;
+        info!(challenge = %challenge.id, "accepted");
+        if let Some(user) = &challenge.challenger {
+            self.opponents.note_game(&user.id, Instant::now());
+        }
+        // Its game has the same id. The line that says so can get lost.
+        self.take_up(challenge.id, None);
     }
 
     pub(super) fn on_accept_failed(
@@ -84,39 +152,60 @@ impl Supervisor {
         may_have_worked: bool,
     ) {
         warn!(challenge = %challenge.id, %error, may_have_worked, "could not accept");
-        let now = Instant::now();
+        let (now, today) = (Instant::now(), Epoch::now());
         match (error, error.limit(), &challenge.challenger) {
             // The server's quota for games between bots: ours, or the opponent's.
             (ApiError::RateLimited { .. }, Some(limit), Some(user)) if user.is_bot => {
-                self.quotas.block_bots(limit.wait, now);
+                let wait = limit.wait;
+                self.keeper.change(|state| budget::exhausted(&mut state.budget, wait, today));
             }
             (ApiError::Refused { .. }, Some(limit), Some(user)) => {
-                self.quotas.block_opponent(&user.id, limit.wait, now);
+                let wait = limit.wait;
+                self.keeper.change(|state| budget::block_opponent(state, &user.id, wait, today));
             }
             _ => {
                 if let Retry::After(wait) = error.retry() {
-                    self.quotas.pause_accepting(wait, now);
+                    self.accepts_paused_until = Some(now + wait.min(LONGEST_PAUSE));
                 }
             }
         }
         if may_have_worked {
             self.slots.answer(&challenge.id, now);
             self.ask_by(now);
-        } else {
-            self.slots.release(&challenge.id);
+            return;
+        }
+        if challenge.challenger.as_ref().is_some_and(|user| user.is_bot) {
+            self.keeper.change(|state| budget::not_started(&mut state.budget));
+        }
+        self.slots.release(&challenge.id);
+    }
+
+    /// A game is over: our rating may have changed, which matters only if it is compared.
+    pub(super) fn refresh_rating(&mut self) {
+        let policy = self.current_policy();
+        let is_compared = [&policy.humans, &policy.bots]
+            .into_iter()
+            .any(|criteria| criteria.max_rating_difference.is_some());
+        if is_compared
+            && self.closing == Closing::No
+            && self.rating_asked.is_none_or(|at| at.elapsed() >= RATING_LIFE)
+        {
+            self.rating_asked = Some(Instant::now());
+            self.requests.ask_for_rating();
         }
     }
 
     pub(super) fn expire(&mut self) {
-        let expired = self.slots.expire(Instant::now());
-        for id in expired.reservations {
+        let now = Instant::now();
+        self.opponents.forget(now);
+        for id in self.slots.expire(now) {
             info!(challenge = %id, "perhaps accepted, but no game started");
-            self.ask_by(Instant::now());
+            self.ask_by(now);
         }
-        for challenge in expired.challenges {
+        for challenge in self.queue.expire(now) {
             if challenge.clock.is_none() {
                 // Without a clock it would lie about for weeks.
-                self.decline(challenge.id, DeclineReason::Later);
+                self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
             } else {
                 info!(challenge = %challenge.id, "waited too long, dropped");
             }

@@ -7,7 +7,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, info_span, warn};
 
 use crate::{
-    daemon::{policy::VARIANT, supervisor::Supervisor, tasks::Crash},
+    daemon::{
+        policy::VARIANT,
+        slots::{EngineSlot, Holder},
+        supervisor::{Closing, Supervisor},
+        tasks::Crash,
+    },
     game::{
         self, EndReason, Ending, GameId, GameResult, Session, Snapshot, driver::EngineFailedError,
     },
@@ -43,10 +48,16 @@ impl Supervisor {
     }
 
     pub(super) fn ask_if_due(&mut self) {
-        if self.ask_at.is_some_and(|at| at <= Instant::now()) {
+        let now = Instant::now();
+        if self.ask_at.is_some_and(|at| at <= now) {
             self.ask_at = None;
-            self.requests.ask_for_games();
+        } else if self.reconcile_at > now || self.closing != Closing::No {
+            return;
         }
+        // Not in step with other bots that were started in the same moment.
+        self.reconcile_at =
+            now + self.options.reconcile_interval.mul_f64(0.9 + 0.2 * fastrand::f64());
+        self.requests.ask_for_games();
     }
 
     /// News of running games come often.
@@ -59,13 +70,16 @@ impl Supervisor {
             return;
         }
         info!(game_id = %start.id, opponent = start.opponent, "game found");
-        self.take_up(start.id);
+        let opponent = Some(start.opponent.to_ascii_lowercase()).filter(|name| !name.is_empty());
+        self.take_up(start.id, opponent);
     }
 
-    /// Gives a game its task, unless it has or had one, or all are being left.
-    pub(super) fn take_up(&mut self, id: GameId) {
+    /// Gives a game its task, unless it has or had one, or all are being left. The opponent need not
+    /// be told where a slot is reserved.
+    pub(super) fn take_up(&mut self, id: GameId, opponent: Option<String>) {
         if !self.is_known(&id) && !self.is_leaving() {
-            self.start_game(id);
+            self.queue.remove(&id);
+            self.start_game(id, Holder { user: opponent, is_human: false });
         }
     }
 
@@ -74,10 +88,9 @@ impl Supervisor {
         self.games.contains(id) || self.ended.contains(id)
     }
 
-    fn start_game(&mut self, id: GameId) {
-        self.slots.start(&id);
+    fn start_game(&mut self, id: GameId, holder: Holder) {
+        self.slots.start(&id, holder);
         let engine = self.engines.take();
-        self.engines_out.insert(id.clone(), Arc::clone(&engine));
         let session = Session::new(id.clone(), self.options.game.clone());
         let (snapshots, watcher) = watch::channel(session.snapshot());
         self.live.send_modify(|live| {
@@ -93,31 +106,29 @@ impl Supervisor {
     pub(super) fn on_game_end(
         &mut self,
         id: GameId,
-        end: Result<Result<Ending, EngineFailedError>, Crash>,
+        end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
     ) {
-        self.slots.finish(&id);
+        let holder = self.slots.finish(&id).unwrap_or_default();
         self.live.send_modify(|live| {
             live.remove(&id);
         });
-        let engine = self.engines_out.remove(&id);
         match end {
-            Ok(Ok(ending)) => {
-                if let Some(engine) = engine {
-                    self.engines.give_back(engine);
-                }
+            Ok(Ok((ending, engine))) => {
+                self.engines.give_back(engine);
                 self.count(&id, &ending);
+                self.refresh_rating();
             }
             Err(Crash::Aborted) => self.summary.unknown += 1,
             // The engine may be dead or amid a search: it goes with the task.
-            Ok(Err(error)) => self.on_crash(id, &error.to_string()),
-            Err(Crash::Panicked(message)) => self.on_crash(id, &message),
+            Ok(Err(error)) => self.on_crash(id, holder, &error.to_string()),
+            Err(Crash::Panicked(message)) => self.on_crash(id, holder, &message),
         }
     }
 
-    fn on_crash(&mut self, id: GameId, message: &str) {
+    fn on_crash(&mut self, id: GameId, holder: Holder, message: &str) {
         error!(game_id = %id, message, "a game's task failed");
         if self.is_worth_a_try(&id) && !self.is_leaving() {
-            self.start_game(id);
+            self.start_game(id, holder);
         } else {
             self.remember(id);
             self.summary.unknown += 1;
@@ -174,16 +185,17 @@ async fn play(
     client: Arc<Client>,
     account: String,
     session: Session,
-    engine: Arc<Engine>,
+    engine: EngineSlot,
     snapshots: watch::Sender<Snapshot>,
     quit: CancellationToken,
-) -> Result<Ending, EngineFailedError> {
+) -> Result<(Ending, Arc<Engine>), EngineFailedError> {
     let id = session.id().clone();
+    let engine = engine.get().await;
     let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
     let link = game::driver::Link { events, commands: command_sender };
     let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let driver = pin!(game::driver::run(session, engine, link, snapshots, quit));
+    let driver = pin!(game::driver::run(session, Arc::clone(&engine), link, snapshots, quit));
     let (ending, ()) = tokio::join!(driver, adapter);
-    ending
+    ending.map(|ending| (ending, engine))
 }

@@ -8,6 +8,7 @@ mod games;
 
 use std::{
     collections::{HashMap, VecDeque},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -22,9 +23,12 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
+        keeper::Keeper,
         login::log_in,
         matchmaking::MatchmakingOptions,
-        policy::{PolicyOptions, Quotas},
+        opponents::Opponents,
+        policy::{Criterion, PolicyOptions},
+        queue::Queue,
         requests::{Answer, Requests},
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
         slots::{Engines, Slots},
@@ -45,6 +49,9 @@ const EVENTS_CAPACITY: usize = 256;
 const TICK: Duration = Duration::from_secs(1);
 /// How long games that are left may take to end.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
+/// The event stream begins with the running games, challenges come after them; so long at most is
+/// the list of running games waited for besides, which tells of games that the stream left out.
+const READY_LIMIT: Duration = Duration::from_secs(2);
 /// How soon the running games are asked for when that failed.
 const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
 
@@ -65,6 +72,11 @@ pub struct Options {
     pub shutdown: ShutdownOptions,
     /// How often the log gets a summary.
     pub summary_interval: Duration,
+    /// How often the running games are asked for, however healthy the event stream looks: one that
+    /// only keeps itself alive tells nothing.
+    pub reconcile_interval: Duration,
+    /// The folder of what is remembered across restarts; without one nothing is.
+    pub state_folder: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -77,6 +89,8 @@ impl Default for Options {
             engine: search::Options::default(),
             shutdown: ShutdownOptions::default(),
             summary_interval: Duration::from_mins(10),
+            reconcile_interval: Duration::from_mins(1),
+            state_folder: None,
         }
     }
 }
@@ -125,6 +139,22 @@ pub async fn run(
     shutdown: Shutdown,
     live: watch::Sender<LiveGames>,
 ) -> Result<Summary, DaemonError> {
+    let policy = watch::channel(Arc::new(options.policy.clone())).1;
+    run_with_policy(options, policy, client, shutdown, live).await
+}
+
+/// The same with a policy that can change while the bot runs; [`Options::policy`] does not count.
+///
+/// # Errors
+///
+/// As [`run`].
+pub async fn run_with_policy(
+    options: Options,
+    policy: watch::Receiver<Arc<PolicyOptions>>,
+    client: Arc<Client>,
+    shutdown: Shutdown,
+    live: watch::Sender<LiveGames>,
+) -> Result<Summary, DaemonError> {
     let Some(account) = log_in(&client, &shutdown).await? else {
         return Ok(Summary::default());
     };
@@ -133,36 +163,44 @@ pub async fn run(
     let mut services = JoinSet::new();
     let follower = (Arc::clone(&client), cancel.clone());
     services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
-    let mut supervisor = Supervisor::new(options, client, account, live);
+    let mut supervisor = Supervisor::new(options, policy, client, account, live);
     let failure = supervisor.run(events, &mut services, &shutdown).await;
     cancel.cancel();
     while services.join_next().await.is_some() {}
     supervisor.log_summary("stopped");
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(supervisor.summary),
-    }
+    let summary = supervisor.summary.clone();
+    supervisor.keeper.close().await;
+    failure.map_or(Ok(summary), Err)
 }
 
 struct Supervisor {
     options: Options,
+    policy: watch::Receiver<Arc<PolicyOptions>>,
     client: Arc<Client>,
     account: Account,
     slots: Slots,
+    queue: Queue,
     engines: Engines,
-    games: GameTasks<Result<Ending, EngineFailedError>>,
-    /// The engine of each running game, to come back to its slot.
-    engines_out: HashMap<GameId, Arc<Engine>>,
+    /// Each gives its engine back at the end.
+    games: GameTasks<Result<(Ending, Arc<Engine>), EngineFailedError>>,
     live: watch::Sender<LiveGames>,
     /// Makes all games leave.
     quit: CancellationToken,
     requests: Requests,
-    quotas: Quotas,
-    /// The running games are known, so new ones may be accepted.
-    is_ready: bool,
+    keeper: Keeper,
+    opponents: Opponents,
+    /// The server wants no accepting until then.
+    accepts_paused_until: Option<Instant>,
+    /// When our own rating was asked for.
+    rating_asked: Option<Instant>,
+    /// When the running games are known well enough for new ones to be accepted; `None` as long as
+    /// the event stream has never been open.
+    ready_at: Option<Instant>,
     closing: Closing,
     /// When to ask for the running games, if there is doubt about them.
     ask_at: Option<Instant>,
+    /// When to ask for them without a doubt.
+    reconcile_at: Instant,
     /// How often the tasks of games that may still run have failed or lost them.
     setbacks: HashMap<GameId, u32>,
     ended: VecDeque<GameId>,
@@ -196,6 +234,7 @@ impl Closing {
 impl Supervisor {
     fn new(
         options: Options,
+        policy: watch::Receiver<Arc<PolicyOptions>>,
         client: Arc<Client>,
         account: Account,
         live: watch::Sender<LiveGames>,
@@ -203,17 +242,22 @@ impl Supervisor {
         live.send_replace(LiveGames::new());
         Self {
             slots: Slots::new(options.concurrency),
+            reconcile_at: Instant::now() + options.reconcile_interval,
+            queue: Queue::default(),
+            keeper: Keeper::open(options.state_folder.as_deref(), &account.id),
+            policy,
             engines: Engines::new(options.engine, options.concurrency),
             requests: Requests::new(Arc::clone(&client)),
             options,
             client,
             account,
             games: GameTasks::new(),
-            engines_out: HashMap::new(),
             live,
             quit: CancellationToken::new(),
-            quotas: Quotas::default(),
-            is_ready: false,
+            opponents: Opponents::default(),
+            accepts_paused_until: None,
+            rating_asked: None,
+            ready_at: None,
             closing: Closing::No,
             ask_at: None,
             setbacks: HashMap::new(),
@@ -230,15 +274,17 @@ impl Supervisor {
         shutdown: &Shutdown,
     ) -> Option<DaemonError> {
         let mut failure = None;
-        let mut tick = interval(TICK);
+        let mut tick = interval(TICK.min(self.options.reconcile_interval));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_summary = Instant::now();
         while !self.is_done() {
-            let closing = self.closing;
+            let (closing, ready_at) = (self.closing, self.ready_at);
             tokio::select! {
                 Some(event) = events.recv() => self.on_event(event),
                 (id, end) = self.games.next() => self.on_game_end(id, end),
                 answer = self.requests.next() => self.on_answer(answer),
+                // What waits is judged again below.
+                Ok(()) = self.policy.changed() => {}
                 Some(end) = services.join_next() => failure = Some(self.on_service_end(end)),
                 _ = tick.tick() => {
                     self.expire();
@@ -251,6 +297,8 @@ impl Supervisor {
                 () = shutdown.finish().cancelled(), if self.closing == Closing::No => self.close(),
                 () = shutdown.leave().cancelled(), if !self.is_leaving() => self.leave(),
                 () = closing.time_is_up() => self.on_time_up(),
+                // What waits is admitted below.
+                () = still_to_come(ready_at) => {}
             }
             self.admit();
         }
@@ -269,27 +317,36 @@ impl Supervisor {
 
     fn on_event(&mut self, event: PlatformEvent) {
         match event {
-            PlatformEvent::Connected => self.requests.ask_for_games(),
+            PlatformEvent::Connected => {
+                self.ready_at.get_or_insert_with(|| Instant::now() + READY_LIMIT);
+                self.requests.ask_for_games();
+            }
             PlatformEvent::Lost => debug!("event stream lost"),
             // It may have said that a game started.
             PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
-            PlatformEvent::ChallengeDeclined(declined) => self.slots.release(&declined.id),
+            PlatformEvent::ChallengeDeclined(declined) => self.on_off(&declined.id),
             PlatformEvent::ChallengeCanceled(id) | PlatformEvent::GameFinish(id) => {
-                self.slots.release(&id);
+                self.on_off(&id);
             }
         }
     }
 
+    /// A challenge neither waits nor holds a slot any more.
+    fn on_off(&mut self, id: &GameId) {
+        self.queue.remove(id);
+        self.slots.release(id);
+    }
+
+    /// The policy of this moment.
+    fn current_policy(&self) -> Arc<PolicyOptions> {
+        Arc::clone(&self.policy.borrow())
+    }
+
     fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
         match answer {
-            Ok(Answer::Accept { challenge, result: Ok(()), .. }) => {
-                self.summary.accepted += 1;
-                info!(challenge = %challenge.id, "accepted");
-                // Its game has the same id. The line that says so can get lost.
-                self.take_up(challenge.id);
-            }
+            Ok(Answer::Accept { challenge, result: Ok(()), .. }) => self.on_accepted(*challenge),
             Ok(Answer::Accept { challenge, result: Err(error), may_have_worked }) => {
                 self.on_accept_failed(&challenge, &error, may_have_worked);
             }
@@ -309,8 +366,12 @@ impl Supervisor {
                         }
                     }
                 }
-                self.is_ready = true;
+                self.ready_at = Some(Instant::now());
             }
+            Ok(Answer::Account { user, facts }) => {
+                self.opponents.end_look_up(user, facts, Instant::now());
+            }
+            Ok(Answer::OwnRating(rating)) => self.account.rating = rating.or(self.account.rating),
             // Requests are given up when the bot leaves.
             Err(error) if error.is_cancelled() => {}
             Err(error) => {
@@ -331,8 +392,8 @@ impl Supervisor {
         if self.ask_at.is_some() {
             self.ask_by(Instant::now());
         }
-        for challenge in self.slots.drain_waiting() {
-            self.decline(challenge.id, DeclineReason::Later);
+        for challenge in self.queue.drain() {
+            self.decline(challenge.id, DeclineReason::Later, Criterion::Closing);
         }
     }
 
@@ -377,7 +438,7 @@ impl Supervisor {
         let Summary { accepted, declined, won, lost, drawn, aborted, unknown } = self.summary;
         info!(
             running = self.games.len(),
-            waiting = self.slots.waiting(),
+            waiting = self.queue.len(),
             accepted,
             declined,
             won,
@@ -387,6 +448,14 @@ impl Supervisor {
             unknown,
             "{message}"
         );
+    }
+}
+
+/// Waits for a moment that is still to come; for ever if there is none.
+async fn still_to_come(at: Option<Instant>) {
+    match at {
+        Some(at) if at > Instant::now() => sleep_until(at.into()).await,
+        _ => std::future::pending().await,
     }
 }
 

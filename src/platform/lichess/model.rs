@@ -6,7 +6,7 @@
 //! conversion turns it into what the rest of the program knows; times change from numbers to
 //! [`Duration`] there.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,8 +17,8 @@ use crate::{
         LostReason, Player, Room, Status, TimeControl,
     },
     platform::{
-        Challenge, ChallengeClock, DeclineReason, DeclinedChallenge, GameStart, PlatformEvent,
-        Speed, User,
+        AccountFacts, Challenge, ChallengeClock, DeclineReason, DeclinedChallenge, GameStart,
+        PlatformEvent, Speed, User,
     },
     rules::Color,
 };
@@ -232,6 +232,22 @@ struct PerfBody {
     rating: Option<u32>,
 }
 
+/// Somebody's account (section 3.7 of the protocol notes).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserAccountBody {
+    created_at: Option<u64>,
+    count: Option<CountBody>,
+    perfs: Option<HashMap<String, Value>>,
+    tos_violation: Option<bool>,
+    disabled: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CountBody {
+    all: Option<u32>,
+}
+
 /// What a token may do.
 #[derive(Debug, Deserialize)]
 pub struct TokenBody {
@@ -443,6 +459,22 @@ impl AccountBody {
     /// Its rating for atomic, at any speed.
     pub fn rating(&self) -> Option<u32> {
         self.perfs.as_ref()?.atomic.as_ref()?.rating
+    }
+}
+
+impl UserAccountBody {
+    /// What it tells at this time since the beginning of 1970. What it does not tell counts as a new
+    /// account, without games, and unmarked.
+    pub fn facts(&self, now: Duration) -> AccountFacts {
+        let created = self.created_at.map_or(now, Duration::from_millis);
+        let of_kind = |perf: &Value| perf.get("games").and_then(Value::as_u64).unwrap_or_default();
+        let in_all = || self.perfs.iter().flatten().map(|(_, perf)| of_kind(perf)).sum::<u64>();
+        let counted = self.count.as_ref().and_then(|count| count.all);
+        AccountFacts {
+            age: now.saturating_sub(created),
+            games: counted.unwrap_or_else(|| u32::try_from(in_all()).unwrap_or(u32::MAX)),
+            is_marked: [self.tos_violation, self.disabled].contains(&Some(true)),
+        }
     }
 }
 

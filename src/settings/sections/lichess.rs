@@ -18,6 +18,7 @@ pub(super) const KEYS: &[Key] = &[
     key("lichess.request_timeout_ms", number(100, 120_000)),
     key("lichess.move_timeout_ms", number(100, 60_000)),
     key("lichess.stream_silence_ms", number(100, 600_000)),
+    key("lichess.reconcile_s", number(5, 3_600)),
 ];
 
 #[derive(Deserialize)]
@@ -29,9 +30,14 @@ pub(in crate::settings) struct RawLichess {
     request_timeout_ms: u64,
     move_timeout_ms: u64,
     stream_silence_ms: u64,
+    reconcile_s: u64,
 }
 
 impl RawLichess {
+    pub(super) fn reconcile_interval(&self) -> Duration {
+        Duration::from_secs(self.reconcile_s)
+    }
+
     pub(super) fn options(&self) -> lichess::Options {
         lichess::Options {
             base_url: self.url.clone(),

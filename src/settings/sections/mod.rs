@@ -6,11 +6,15 @@
 mod challenge;
 mod chat;
 mod game;
+mod kinds;
 mod lichess;
 mod log;
 mod matchmaking;
 mod search;
 mod shutdown;
+mod state;
+
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -23,15 +27,23 @@ use crate::{
     },
 };
 
+/// Whether a text is a clock such as `3+2`.
+pub(super) fn is_clock(text: &str) -> bool {
+    challenge::parse_clock(text).is_some()
+}
+
 /// All keys, in the order of `config/meitner.toml`.
-pub(super) const KEYS: [&[Key]; 8] = [
+pub(super) static KEYS: [&[Key]; 11] = [
     lichess::KEYS,
     challenge::KEYS,
+    &kinds::HUMAN.keys,
+    &kinds::BOT.keys,
     matchmaking::KEYS,
     search::KEYS,
     game::KEYS,
     chat::KEYS,
     shutdown::KEYS,
+    state::KEYS,
     log::KEYS,
 ];
 
@@ -47,6 +59,7 @@ pub(super) struct Raw {
     #[serde(default)]
     chat: chat::RawChat,
     shutdown: shutdown::RawShutdown,
+    state: state::RawState,
     log: log::RawLog,
 }
 
@@ -60,16 +73,26 @@ impl Raw {
         self.lichess.options()
     }
 
-    pub(super) fn daemon(&self) -> daemon::Options {
-        daemon::Options {
+    /// The options of the daemon. `state_home` is where the folder of the state goes by default.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::BadList`] if a file of names cannot be used.
+    pub(super) fn daemon(
+        &self,
+        state_home: Option<&Path>,
+    ) -> Result<daemon::Options, SettingsError> {
+        Ok(daemon::Options {
             concurrency: self.challenge.concurrency,
-            policy: self.challenge.policy(),
+            policy: self.challenge.policy(&self.challenge.read_lists()?),
             matchmaking: self.matchmaking.options(),
             game: self.game.options(&self.search, &self.chat),
             engine: self.search.engine(),
             shutdown: self.shutdown.options(),
             summary_interval: self.log.summary_interval(),
-        }
+            reconcile_interval: self.lichess.reconcile_interval(),
+            state_folder: self.state.folder(state_home),
+        })
     }
 
     pub(super) fn log(&self) -> LogOptions {

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret as _;
 use crate::platform::lichess::{
     client::{Client, parse},
     error::ApiError,
-    model::{AccountBody, PlayingBody, TokenBody},
+    model::{AccountBody, PlayingBody, TokenBody, UserAccountBody},
 };
 
 impl Client {
@@ -17,6 +17,15 @@ impl Client {
     /// [`ApiError`].
     pub async fn account(&self) -> Result<AccountBody, ApiError> {
         self.get("/api/account").await
+    }
+
+    /// GET `/api/user/{id}`: somebody's account.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn user(&self, id: &str) -> Result<UserAccountBody, ApiError> {
+        self.get(&format!("/api/user/{id}")).await
     }
 
     /// POST `/api/token/test` for our own token; `None` if the server does not know it.
