@@ -7,7 +7,7 @@ use clap::Args;
 use crate::settings::{Settings, SettingsError, Sources};
 
 /// Where settings come from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct SettingsArgs {
     /// File of settings; without it `config/meitner.toml` is read, if there is one
     #[arg(long, value_name = "PATH")]
