@@ -323,6 +323,37 @@ fn each_mistake_gets_its_sentence() {
             "my.toml: `challenge.rated` is \"yes\", but must be true or false",
         ),
         (
+            "[lichess]\nurl = \"lichess.org\"",
+            "my.toml: `lichess.url` is \"lichess.org\", but must be an address like \
+             https://lichess.org",
+        ),
+        (
+            "[log]\nlevel = \"loud\"",
+            "my.toml: `log.level` is \"loud\", but must be one of off, error, warn, info, debug, \
+             trace",
+        ),
+        (
+            "[log]\nfilter = \"hyper\"",
+            "my.toml: `log.filter` is \"hyper\", but must be directives like \
+             meitner::platform=debug,hyper=info",
+        ),
+        (
+            "[game]\ngreeting = \"a\\nb\"",
+            "my.toml: `game.greeting` is \"a\\nb\", but must be one line of at most 140 characters",
+        ),
+        (
+            "[shutdown]\nunfinished = \"flee\"",
+            "my.toml: `shutdown.unfinished` is \"flee\", but must be one of resign, leave",
+        ),
+    ] {
+        assert_eq!(Case::new(file).sentence(), sentence, "{file}");
+    }
+}
+
+#[test]
+fn demands_on_opponents_that_contradict_each_other_are_told() {
+    for (file, sentence) in [
+        (
             "[challenge]\nmin_initial_s = 600\nmax_initial_s = 60",
             "my.toml: `challenge.min_initial_s` is 600, but must be at most \
              `challenge.max_initial_s`, which is 60",
@@ -358,29 +389,6 @@ fn each_mistake_gets_its_sentence() {
         (
             "[challenge.bots]\nrated = false",
             "my.toml: `challenge.bots` is a table, but must be true or false",
-        ),
-        (
-            "[lichess]\nurl = \"lichess.org\"",
-            "my.toml: `lichess.url` is \"lichess.org\", but must be an address like \
-             https://lichess.org",
-        ),
-        (
-            "[log]\nlevel = \"loud\"",
-            "my.toml: `log.level` is \"loud\", but must be one of off, error, warn, info, debug, \
-             trace",
-        ),
-        (
-            "[log]\nfilter = \"hyper\"",
-            "my.toml: `log.filter` is \"hyper\", but must be directives like \
-             meitner::platform=debug,hyper=info",
-        ),
-        (
-            "[game]\ngreeting = \"a\\nb\"",
-            "my.toml: `game.greeting` is \"a\\nb\", but must be one line of at most 140 characters",
-        ),
-        (
-            "[shutdown]\nunfinished = \"flee\"",
-            "my.toml: `shutdown.unfinished` is \"flee\", but must be one of resign, leave",
         ),
     ] {
         assert_eq!(Case::new(file).sentence(), sentence, "{file}");

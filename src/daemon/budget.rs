@@ -57,13 +57,9 @@ pub(super) fn may_start(budget: &Budget, options: &BudgetOptions, now: Epoch) ->
 
 /// A game with a bot starts, or may do so.
 pub(super) fn started(budget: &mut Budget, now: Epoch) {
-    match start_of_window(budget, now) {
-        Some(since) => {
-            budget.since = Some(since);
-            budget.games = budget.games.saturating_add(1);
-        }
-        None => (budget.since, budget.games) = (Some(now), 1),
-    }
+    let since = start_of_window(budget, now);
+    budget.games = if since.is_some() { budget.games.saturating_add(1) } else { 1 };
+    budget.since = since.or(Some(now));
 }
 
 /// A game that was counted has certainly not started.

@@ -42,6 +42,6 @@ impl Hangups {
             }
         }
         // No more signals will come; whoever awaits this has other things to wait for.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -10,8 +10,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::task::spawn_blocking;
-
 use crate::{
     game::GameId,
     search::{self, Engine},
@@ -159,35 +157,15 @@ impl Engines {
         Self { options, capacity, idle: vec![Arc::new(Engine::new(options))] }
     }
 
-    /// An engine for a game, which may be still to be made.
-    pub(super) fn take(&mut self) -> EngineSlot {
-        self.idle.pop().map_or(EngineSlot::New(self.options), EngineSlot::Idle)
+    /// An engine for a game. A new one makes its table on its own thread.
+    pub(super) fn take(&mut self) -> Arc<Engine> {
+        self.idle.pop().unwrap_or_else(|| Arc::new(Engine::new(self.options)))
     }
 
     /// An engine comes back from a game.
     pub(super) fn give_back(&mut self, engine: Arc<Engine>) {
         if self.idle.len() < self.capacity {
             self.idle.push(engine);
-        }
-    }
-}
-
-/// An engine, or the wish for one.
-pub(super) enum EngineSlot {
-    /// It is there.
-    Idle(Arc<Engine>),
-    /// It has to be made.
-    New(search::Options),
-}
-
-impl EngineSlot {
-    /// The engine. A large table takes its time to make, for which no other task has to wait.
-    pub(super) async fn get(self) -> Arc<Engine> {
-        match self {
-            Self::Idle(engine) => engine,
-            Self::New(options) => spawn_blocking(move || Arc::new(Engine::new(options)))
-                .await
-                .expect("making an engine does not panic"),
         }
     }
 }

@@ -9,7 +9,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 use crate::{
     daemon::{
         policy::VARIANT,
-        slots::{EngineSlot, Holder},
+        slots::Holder,
         supervisor::{Closing, Supervisor},
         tasks::Crash,
     },
@@ -185,12 +185,11 @@ async fn play(
     client: Arc<Client>,
     account: String,
     session: Session,
-    engine: EngineSlot,
+    engine: Arc<Engine>,
     snapshots: watch::Sender<Snapshot>,
     quit: CancellationToken,
 ) -> Result<(Ending, Arc<Engine>), EngineFailedError> {
     let id = session.id().clone();
-    let engine = engine.get().await;
     let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
     let link = game::driver::Link { events, commands: command_sender };
