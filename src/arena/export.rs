@@ -26,7 +26,7 @@ pub(super) fn json(game: &ServerGame) -> Value {
         "createdAt": game.created_at_ms,
         "lastMoveAt": game.last_move_at_ms,
         "status": game.status().1,
-        "source": "friend",
+        "source": game.source(),
         "players": {
             "white": player_json(game.player(Color::White)),
             "black": player_json(game.player(Color::Black)),
@@ -35,6 +35,9 @@ pub(super) fn json(game: &ServerGame) -> Value {
     });
     if let Some(winner) = game.winner() {
         value["winner"] = json!(winner.to_string());
+    }
+    if let Some(of) = &game.tournament {
+        value["tournament"] = json!(of.id);
     }
     if let TimeControl::RealTime { limit, increment } = control {
         value["clock"] = json!({

@@ -220,6 +220,10 @@ async fn a_tournament_is_played_from_joining_to_leaving() {
     };
     assert_eq!((score("emberfork"), score("quietrook7")), ((2, 2, true), (2, 2, false)));
     assert_eq!((seen.status, seen.games.len()), ("started", 2));
+    let export = client.http.get(format!("{}/game/export/{}", client.base, seen.games[0]));
+    let export = within("export", export.header("accept", "application/json").send()).await;
+    let export: Value = export.expect("an answer").json().await.expect("JSON");
+    assert_eq!((&export["source"], &export["tournament"]), (&json!("arena"), &json!("bOt4r3nA")));
     let silence = timeout(Duration::from_millis(150), events.line()).await;
     assert!(silence.is_err(), "who has left is not paired: {silence:?}");
     site.close().await;
