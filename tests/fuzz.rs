@@ -135,6 +135,11 @@ fn games() {
 }
 
 #[test]
+fn pgn_texts() {
+    run("pgn", 4_000);
+}
+
+#[test]
 fn uci_sessions() {
     run("uci", 400);
 }
@@ -148,5 +153,5 @@ fn lichess_streams() {
 fn every_target_is_run() {
     // A new target needs a test here and a file in `fuzz/fuzz_targets/`.
     let names = properties::TARGETS.map(|target| target.name);
-    assert_eq!(names, ["fen", "epd", "uci_move", "san", "game", "uci", "lichess"]);
+    assert_eq!(names, ["fen", "epd", "uci_move", "san", "game", "pgn", "uci", "lichess"]);
 }

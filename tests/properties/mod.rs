@@ -6,6 +6,7 @@
 //! property fails by panicking, so that a panic in the program and a broken promise look alike.
 
 mod board;
+mod games;
 mod outside;
 mod source;
 mod text;
@@ -23,12 +24,13 @@ pub(crate) struct Target {
 }
 
 /// Every target.
-pub(crate) const TARGETS: [Target; 7] = [
+pub(crate) const TARGETS: [Target; 8] = [
     Target { name: "fen", check: text::fen, seeds: || lines_of(source::POSITIONS) },
     Target { name: "epd", check: text::epd, seeds: text::epd_seeds },
     Target { name: "uci_move", check: text::uci_move, seeds: source::position_seeds },
     Target { name: "san", check: text::san, seeds: text::san_seeds },
     Target { name: "game", check: board::game, seeds: source::position_seeds },
+    Target { name: "pgn", check: games::pgn, seeds: games::pgn_seeds },
     Target { name: "uci", check: outside::uci, seeds: outside::uci_seeds },
     Target { name: "lichess", check: outside::lichess, seeds: outside::lichess_seeds },
 ];
