@@ -87,6 +87,8 @@ pub struct Session {
     last_claim: Option<Instant>,
     abort_at: Option<Instant>,
     has_greeted: bool,
+    /// The server went on beyond an end that our rules see: it is not waited for again.
+    plays_on: bool,
     is_quitting: bool,
 }
 
@@ -130,6 +132,7 @@ impl Session {
             last_claim: None,
             abort_at: None,
             has_greeted: false,
+            plays_on: false,
             is_quitting: false,
         }
     }
@@ -351,6 +354,7 @@ impl Session {
     fn run_timers(&mut self, now: Instant, out: &mut Vec<Action>) {
         match self.step {
             Step::Doubting { until } if until <= now => {
+                self.plays_on = true;
                 if let Some(outcome) = self.game.as_ref().and_then(|game| game.history.outcome()) {
                     let outcome = format!("{outcome:?}");
                     out.push(Action::Alert(Trouble::PlayingOn { outcome }));

@@ -434,6 +434,9 @@ fn an_end_that_our_rules_see_waits_for_the_server_and_then_plays_on() {
     assert_eq!(table.full(shuffle), NOTHING);
     assert_eq!(table.session.deadline(), Some(table.now + DOUBT_WAIT));
     assert_eq!(table.wait(DOUBT_WAIT), ["trouble", "search at 8"]);
+    // Our clock runs while we wait: a server that went on once is not waited for again.
+    table.found("g1f3", 0);
+    assert_eq!(table.moves(&format!("{shuffle} g1f3 g8f6")), ["search at 10"]);
 
     let mut table = Table::white();
     table.full(shuffle);

@@ -25,7 +25,7 @@ impl Session {
         if self.step != Step::Idle || self.is_their_turn() || game.candidates(None).is_empty() {
             return;
         }
-        if game.history.outcome().is_some() {
+        if game.history.outcome().is_some() && !self.plays_on {
             self.step = Step::Doubting { until: now + DOUBT_WAIT };
         } else {
             self.think(now, out);
