@@ -6,6 +6,7 @@ use crate::{
     rules::{Color, Move, Position, Role},
     search::{
         Bound, MAX_PLY,
+        correction::Keys,
         eval::{self, Accumulator},
         history::{Histories, PieceTo},
         picker::Picker,
@@ -24,6 +25,8 @@ pub(super) struct Frame {
     at: Option<PieceTo>,
     /// Quiet moves that caused a cutoff at this ply.
     killers: [Move; 2],
+    /// Children of the ply before that were cut off here.
+    cutoffs: u32,
     /// The move that a singular search leaves out.
     excluded: Move,
     /// The best line from here.
@@ -36,6 +39,7 @@ impl Frame {
             evaluation: NONE,
             at: None,
             killers: [Move::NULL; 2],
+            cutoffs: 0,
             excluded: Move::NULL,
             pv: ArrayVec::new(),
         }
@@ -85,7 +89,7 @@ impl<'a> Searcher<'a> {
             tt,
             signal,
             histories,
-            frames: std::iter::repeat_with(Frame::new).take(MAX_PLY + 2).collect(),
+            frames: std::iter::repeat_with(Frame::new).take(MAX_PLY + 3).collect(),
             keys: keys.to_vec(),
             root_keys: keys.len(),
             nodes: 0,
@@ -158,17 +162,18 @@ impl<'a> Searcher<'a> {
         let table_move = found.map_or(Move::NULL, |entry| entry.mv);
         let was_pv = PV || found.is_some_and(|entry| entry.is_pv);
 
-        // 7. Static evaluation, corrected by what searches of the same pawns have found.
+        // 7. Static evaluation, corrected by what searches of similar positions have found.
         let raw = match found {
             _ if in_check => NONE,
             Some(entry) if entry.evaluation != NONE => entry.evaluation,
             _ => eval::evaluate(position, accumulator),
         };
+        let keys = self.correction_keys(position, accumulator, ply);
         let mut evaluation = NONE;
         if in_check {
             self.frames[ply].evaluation = NONE;
         } else {
-            evaluation = self.corrected(raw, us, accumulator.pawn_key);
+            evaluation = self.corrected(raw, us, keys);
             self.frames[ply].evaluation = evaluation;
             // The table's value, where it bounds from the right side, is the better estimate.
             if let Some(entry) = found
@@ -182,10 +187,11 @@ impl<'a> Searcher<'a> {
         let is_threatened =
             !in_check && node.is_threatened.unwrap_or_else(|| position.could_explode_king(!us));
         self.frames[ply + 1].killers = [Move::NULL; 2];
+        self.frames[ply + 2].cutoffs = 0;
 
         if !PV && !in_check && !is_singular_search {
             // 8. Razoring: so far below alpha only captures can help.
-            if depth <= 2 && evaluation + 350 * depth < alpha {
+            if depth <= 2 && evaluation + 330 * depth < alpha {
                 let value = self.quiescence::<false>(position, accumulator, alpha, alpha + 1, ply);
                 if value <= alpha {
                     return value;
@@ -193,8 +199,8 @@ impl<'a> Searcher<'a> {
             }
 
             // 9. Reverse futility: so far above beta the opponent will not let us come here.
-            let margin = 150 * depth - if is_improving { 110 } else { 0 };
-            if depth <= 6
+            let margin = 143 * depth - if is_improving { 105 } else { 0 };
+            if depth <= 5
                 && !is_threatened
                 && evaluation - margin >= beta
                 && !is_loss(beta)
@@ -211,14 +217,15 @@ impl<'a> Searcher<'a> {
                 && ply >= self.null_move_from
                 && (ply == 0 || self.frames[ply - 1].at.is_some())
                 && has_pieces(position, us)
-                && let Some(value) = self.null_move(position, accumulator, Node { beta, ..node })
+                && let Some(value) =
+                    self.null_move(position, accumulator, Node { beta, ..node }, evaluation)
             {
                 return value;
             }
         }
 
         // 11. Without a move from the table the node is worth less effort now.
-        if depth >= 4 && table_move.is_null() && (PV || is_cut) {
+        if depth >= 3 && table_move.is_null() && (PV || is_cut) {
             depth -= 1;
         }
 
@@ -258,29 +265,29 @@ impl<'a> Searcher<'a> {
                 let reduced_depth = (depth - reduction / 1024).max(0);
                 if is_quiet {
                     // Late moves.
-                    if count > (8 + 2 * depth * depth) / if is_improving { 1 } else { 2 } {
+                    if count > (33 + 9 * depth * depth) / if is_improving { 4 } else { 8 } {
                         picker.skip_quiets = true;
                     }
                     // Moves that never worked.
-                    if reduced_depth <= 4 && history < -3500 * depth {
+                    if reduced_depth <= 4 && history < -2750 * depth {
                         continue;
                     }
                     // Positions far below alpha.
                     if !in_check
                         && !is_threatened
-                        && reduced_depth <= 6
-                        && evaluation + 260 + 180 * reduced_depth <= alpha
+                        && reduced_depth <= 7
+                        && evaluation + 200 + 178 * reduced_depth <= alpha
                     {
                         picker.skip_quiets = true;
                         continue;
                     }
                     // Moves that put a man where it is taken at a profit.
                     if reduced_depth <= 7
-                        && see::evaluate(position, mv) < -40 * reduced_depth * reduced_depth - 20
+                        && see::evaluate(position, mv) < -34 * reduced_depth * reduced_depth - 17
                     {
                         continue;
                     }
-                } else if depth <= 7 && exchange.is_some_and(|gain| gain < -110 * depth) {
+                } else if depth <= 7 && exchange.is_some_and(|gain| gain < -96 * depth) {
                     continue;
                 }
             }
@@ -322,7 +329,7 @@ impl<'a> Searcher<'a> {
 
             // 15. Make the move.
             let next_accumulator = accumulator.after(position, mv, &next);
-            if gives_check && extension == 0 && depth <= 8 {
+            if gives_check && extension == 0 && depth <= 9 {
                 extension = 1;
             }
             self.frames[ply].at = Some(at);
@@ -344,26 +351,30 @@ impl<'a> Searcher<'a> {
             let mut is_full = !PV || count > 1;
             if depth >= 2 && count > 1 + i32::from(PV) {
                 if is_cut {
-                    reduction += 1500;
+                    reduction += 1480;
                 }
                 if was_pv {
-                    reduction -= 900;
+                    reduction -= 820;
                 }
                 if !is_improving {
-                    reduction += 400;
+                    reduction += 365;
                 }
                 if is_forcing {
-                    reduction -= 1024;
+                    reduction -= 1270;
                 }
                 if is_threatened {
-                    reduction -= 700;
+                    reduction -= 665;
                 }
                 if mv == killers[0] || mv == killers[1] {
-                    reduction -= 900;
+                    reduction -= 850;
                 }
-                reduction -= history / 8;
+                // Moves after which every other move is refuted are refuted too.
+                if self.frames[ply + 1].cutoffs > 2 {
+                    reduction += 455;
+                }
+                reduction -= history * 17 / 128;
                 if !is_quiet {
-                    reduction -= 600;
+                    reduction -= 680;
                 }
                 let reduced = (new_depth - reduction / 1024).clamp(1, new_depth.max(1));
                 value = -self.alpha_beta::<false>(
@@ -400,6 +411,7 @@ impl<'a> Searcher<'a> {
                     }
                     if value >= beta {
                         bound = Bound::Lower;
+                        self.frames[ply].cutoffs += 1;
                         break;
                     }
                     alpha = value;
@@ -438,7 +450,7 @@ impl<'a> Searcher<'a> {
                     Bound::Upper => best < self.frames[ply].evaluation,
                 };
             if is_error_known {
-                self.histories.correct(us, accumulator.pawn_key, best - raw, depth);
+                self.histories.corrections.learn(us, keys, best - raw, depth);
             }
             let entry =
                 Entry { mv: best_move, value: best, evaluation: raw, depth, bound, is_pv: was_pv };
@@ -482,9 +494,20 @@ impl<'a> Searcher<'a> {
         false
     }
 
-    /// The evaluation with the correction of its pawns, kept clear of mates.
-    pub(super) fn corrected(&self, raw: Value, us: Color, pawn_key: u64) -> Value {
-        let value = raw + self.histories.correction(us, pawn_key);
+    /// What the evaluation's errors are looked up by.
+    pub(super) fn correction_keys(
+        &self,
+        position: &Position,
+        accumulator: &Accumulator,
+        ply: usize,
+    ) -> Keys {
+        let last = ply.checked_sub(1).and_then(|back| self.frames[back].at);
+        Keys::new(position, accumulator.pawn_key, last)
+    }
+
+    /// The evaluation with its corrections, kept clear of mates.
+    pub(super) fn corrected(&self, raw: Value, us: Color, keys: Keys) -> Value {
+        let value = raw + self.histories.corrections.get(us, keys);
         value.clamp(-score::MAX_EVALUATION, score::MAX_EVALUATION)
     }
 
@@ -508,9 +531,12 @@ impl<'a> Searcher<'a> {
         position: &Position,
         accumulator: &Accumulator,
         node: Node,
+        evaluation: Value,
     ) -> Option<Value> {
         let Node { beta, depth, ply, is_cut, .. } = node;
-        let reduced = depth - 3 - depth / 3;
+        // The further above beta, the less it takes to see that passing is enough.
+        let surplus = (evaluation - beta).min(1_000);
+        let reduced = depth - (3_000 + 343 * depth + 2 * surplus) / 1024;
         let next = position.after_null();
         self.tt.prefetch(next.key());
         self.frames[ply].at = None;
@@ -552,12 +578,14 @@ impl<'a> Searcher<'a> {
         captures: &[Move],
     ) {
         let us = position.turn();
-        let bonus = (160 * depth - 60).min(1800);
+        let bonus = (120 * depth - 14).min(1_670);
+        let malus = (205 * depth - 14).min(1_850);
+        let capture_bonus = bonus * 9 / 10;
         let at = |mv: Move| position.piece_on(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
         let before = self.before(ply);
         if best.is_capture() {
             if let Some(at) = at(best) {
-                self.histories.update_capture(position, best, at, bonus);
+                self.histories.update_capture(position, best, at, capture_bonus);
             }
         } else {
             let killers = &mut self.frames[ply].killers;
@@ -569,13 +597,13 @@ impl<'a> Searcher<'a> {
             }
             for &mv in quiets {
                 if let Some(at) = at(mv) {
-                    self.histories.update_quiet(us, mv, at, before, -bonus);
+                    self.histories.update_quiet(us, mv, at, before, -malus);
                 }
             }
         }
         for &mv in captures {
             if let Some(at) = at(mv).filter(|_| mv.is_capture()) {
-                self.histories.update_capture(position, mv, at, -bonus);
+                self.histories.update_capture(position, mv, at, -capture_bonus);
             }
         }
     }
@@ -644,11 +672,21 @@ fn has_pieces(position: &Position, color: Color) -> bool {
     position.side(color).without(position.role(Role::King) | position.role(Role::Pawn)).any()
 }
 
+/// How much less deep to search the `count`th move of the root, in plies.
+pub(super) fn root_reduction(depth: i32, count: i32) -> i32 {
+    (900 + logarithms(depth, count) * 65 / 256) / 1024
+}
+
 /// How much less deep to search the `count`th move, in 1024ths of a ply.
 fn reduction(depth: i32, count: i32) -> i32 {
+    830 + logarithms(depth, count) * 65 / 128
+}
+
+/// The product of two logarithms, in 1024ths.
+fn logarithms(depth: i32, count: i32) -> i32 {
     static LOGARITHMS: std::sync::LazyLock<[i32; 256]> = std::sync::LazyLock::new(|| {
         std::array::from_fn(|n| ((n.max(1) as f64).ln() * 1024.0) as i32)
     });
     let log = |n: i32| LOGARITHMS[n.clamp(1, 255) as usize];
-    700 + log(depth) * log(count) / 1024 * 10 / 19
+    log(depth) * log(count) / 1024
 }

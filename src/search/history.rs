@@ -2,7 +2,7 @@
 
 use crate::{
     rules::{Color, Move, Piece, Position, Role, Square},
-    search::score::Value,
+    search::correction::Corrections,
 };
 
 /// No score grows beyond this.
@@ -17,7 +17,7 @@ impl PieceTo {
         Self(((piece.color.index() * 6 + piece.role.index()) * 64 + to.index()) as u16)
     }
 
-    const fn index(self) -> usize {
+    pub(super) const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -32,14 +32,9 @@ pub(super) struct Histories {
     capture: Box<[[i16; 6]; PIECE_TOS]>,
     /// By an earlier move and this one.
     continuation: Box<[[i16; PIECE_TOS]]>,
-    /// The evaluation's error by side to move and pawns.
-    pawn_correction: Box<[[i16; 2]]>,
+    /// The static evaluation's errors.
+    pub(super) corrections: Corrections,
 }
-
-const CORRECTIONS: usize = 16_384;
-/// Corrections are stored in this part of a centipawn.
-const CORRECTION_GRAIN: i32 = 64;
-const CORRECTION_LIMIT: i32 = 64 * CORRECTION_GRAIN;
 
 impl Histories {
     pub(super) fn new() -> Self {
@@ -47,7 +42,7 @@ impl Histories {
             quiet: Box::new([[[0; 64]; 64]; 2]),
             capture: Box::new([[0; 6]; PIECE_TOS]),
             continuation: vec![[0; PIECE_TOS]; PIECE_TOS].into_boxed_slice(),
-            pawn_correction: vec![[0; 2]; CORRECTIONS].into_boxed_slice(),
+            corrections: Corrections::new(),
         }
     }
 
@@ -55,7 +50,7 @@ impl Histories {
         self.quiet.as_flattened_mut().as_flattened_mut().fill(0);
         self.capture.as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().fill(0);
-        self.pawn_correction.as_flattened_mut().fill(0);
+        self.corrections.clear();
     }
 
     /// The score of a quiet move after the given earlier moves.
@@ -100,21 +95,6 @@ impl Histories {
         bonus: i32,
     ) {
         gravitate(&mut self.capture[at.index()][captured(position, mv)], bonus);
-    }
-
-    /// What to add to a static evaluation, in centipawns.
-    pub(super) fn correction(&self, color: Color, pawn_key: u64) -> Value {
-        i32::from(self.pawn_correction[pawn_key as usize % CORRECTIONS][color.index()])
-            / CORRECTION_GRAIN
-    }
-
-    /// Learns that the evaluation was wrong by `error` centipawns, as a search of this depth says.
-    pub(super) fn correct(&mut self, color: Color, pawn_key: u64, error: Value, depth: i32) {
-        let entry = &mut self.pawn_correction[pawn_key as usize % CORRECTIONS][color.index()];
-        let weight = (depth + 1).min(16);
-        let old = i32::from(*entry) * (256 - weight);
-        let new = error.clamp(-256, 256) * CORRECTION_GRAIN * weight;
-        *entry = ((old + new) / 256).clamp(-CORRECTION_LIMIT, CORRECTION_LIMIT) as i16;
     }
 }
 

@@ -31,6 +31,7 @@
 
 mod alphabeta;
 pub mod bench;
+mod correction;
 pub mod eval;
 mod history;
 mod info;

@@ -11,6 +11,9 @@ use crate::{
 };
 use arrayvec::ArrayVec;
 
+/// Captures that lose no more than this, in centipawns, come before the quiet moves.
+const GOOD: Value = -37;
+
 /// Which moves a picker gives, and what it still has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
@@ -105,7 +108,7 @@ impl<'a> Picker<'a> {
                 }
                 Stage::GoodCaptures => {
                     if let Some(scored) = self.select() {
-                        if scored.see >= -see::EVEN_TRADE {
+                        if scored.see >= GOOD {
                             return Some((scored.mv, Some(scored.see)));
                         }
                         self.moves[self.bad] = scored;
@@ -175,7 +178,7 @@ impl<'a> Picker<'a> {
             if self.is_quiescence && see <= 0 {
                 continue;
             }
-            let score = see * 16 + histories.capture(self.position, mv, self.at(mv));
+            let score = see * 17 + histories.capture(self.position, mv, self.at(mv));
             self.moves.push(Scored { mv, score, see });
         }
     }

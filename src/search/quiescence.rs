@@ -56,7 +56,8 @@ impl Searcher<'_> {
                 Some(entry) if entry.evaluation != NONE => entry.evaluation,
                 _ => eval::evaluate(position, accumulator),
             };
-            stand_pat = self.corrected(raw, position.turn(), accumulator.pawn_key);
+            let keys = self.correction_keys(position, accumulator, ply);
+            stand_pat = self.corrected(raw, position.turn(), keys);
             best = match found {
                 Some(entry) if bounds(entry, stand_pat) => entry.value,
                 _ => stand_pat,

@@ -7,7 +7,7 @@ use crate::{
     rules::{History, Move, Position},
     search::{
         Bound, Info, Limits, MAX_PLY, Score, Update,
-        alphabeta::{Node, Searcher},
+        alphabeta::{Node, Searcher, root_reduction},
         eval::Accumulator,
         score::{INFINITE, Value, is_decisive, is_loss, is_win, win_at},
         see,
@@ -55,6 +55,9 @@ pub(super) fn root_moves(position: &Position, only: &[Move]) -> Vec<RootMove> {
         .collect()
 }
 
+/// From this score on a game is played out quickly, in centipawns.
+const CLEARLY_WON: Value = 1_500;
+
 /// Decides between iterations whether another one is worth its time.
 pub(super) struct Pacer {
     budget: Option<Budget>,
@@ -89,7 +92,9 @@ impl Pacer {
         let stability = 1.35 - 0.07 * f64::from(self.stable.min(8));
         let effort = 1.6 - share.clamp(0.0, 1.0);
         let falling = 1.0 + f64::from(fall.clamp(-20, 80)) / 200.0;
-        let soft = budget.soft.mul_f64(stability * effort * falling);
+        // What is won needs no deep thought; the opponent waits for its end.
+        let decided = if best.value >= CLEARLY_WON { 0.5 } else { 1.0 };
+        let soft = budget.soft.mul_f64(stability * effort * falling * decided);
         elapsed >= soft.min(budget.hard)
     }
 }
@@ -186,7 +191,7 @@ impl Searcher<'_> {
         expected: Value,
     ) {
         let depth = self.root_depth;
-        let mut width = 30;
+        let mut width = 28;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
         if depth >= 5 && !is_decisive(expected) {
             alpha = expected - width;
@@ -284,7 +289,11 @@ impl Searcher<'_> {
         };
         let zero = Node { alpha: -alpha - 1, is_cut: true, ..child };
         if index > 0 {
-            let reduction = i32::from(depth >= 4 && index >= 4 && !next.is_check());
+            let reduction = if depth >= 3 && index >= 2 && !next.is_check() {
+                root_reduction(depth, index as i32 + 1).clamp(0, depth - 2)
+            } else {
+                0
+            };
             let reduced = Node { depth: zero.depth - reduction, ..zero };
             let mut value = -self.alpha_beta::<false>(next, accumulator, reduced);
             if value > alpha && reduction > 0 && !self.is_stopped {

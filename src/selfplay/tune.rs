@@ -31,7 +31,7 @@ pub struct Schedule {
 
 impl Default for Schedule {
     fn default() -> Self {
-        Self { epochs: 20, result_share: 0.6, rate: 1.0 }
+        Self { epochs: 20, result_share: 0.2, rate: 1.0 }
     }
 }
 

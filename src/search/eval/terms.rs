@@ -4,6 +4,7 @@
 //! often; one sink sums them up for the search, another writes them down for the tuner, so that
 //! both mean the same.
 
+use super::PHASE;
 use crate::rules::{Bitboard, Color, Piece, Position, Role, Square, attacks};
 
 /// Material and placement: by role and square from the own side.
@@ -13,10 +14,11 @@ pub(super) const PIECE_SQUARE: usize = 0;
 const ENEMY_DISTANCE: usize = PIECE_SQUARE + 6 * 64;
 /// The same from the own king, whose neighbors are its weakness (R24).
 const OWN_DISTANCE: usize = ENEMY_DISTANCE + 5 * 8;
-/// Squares that a piece reaches, by role.
+/// How many squares a piece reaches, 0 to 27, for each role from knight to queen.
 const MOBILITY: usize = OWN_DISTANCE + 5 * 8;
+const MOBILITIES: usize = 28;
 /// Enemy men beside their king that are attacked, each a threat to explode it; by attacking role.
-const THREAT: usize = MOBILITY + 6;
+const THREAT: usize = MOBILITY + 4 * MOBILITIES;
 /// Empty squares beside the enemy king that are attacked, by role.
 const NEAR: usize = THREAT + 6;
 /// How many men attack squares beside the enemy king, 0 to 7.
@@ -27,8 +29,16 @@ const PASSED: usize = ATTACKERS + 8;
 const CASTLING: usize = PASSED + 8;
 /// Pawns of the own side that stand before the own king, on its file or beside.
 const SHELTER: usize = CASTLING + 1;
+/// Empty squares that a piece reaches and would give check from, by role.
+const CHECK: usize = SHELTER + 1;
+/// Empty squares that a piece reaches and would threaten an explosion of the king from, by role.
+const AIM: usize = CHECK + 6;
+/// Empty squares beside the enemy king that no piece or pawn attacks, 0 to 8: where it can flee.
+const FLIGHT: usize = AIM + 6;
+/// Pieces, counted as in the phase, by the distance between the kings: touching kings hold much.
+const KINGS: usize = FLIGHT + 9;
 /// The side to move.
-pub(super) const TEMPO: usize = SHELTER + 1;
+pub(super) const TEMPO: usize = KINGS + 8;
 /// Number of weights.
 pub(super) const COUNT: usize = TEMPO + 1;
 
@@ -93,9 +103,13 @@ fn side<const WHITE: bool>(
     // A capture beside our own king would explode it too, so that it threatens nothing.
     let targets = (zone & enemy).without(attacks::king(ours));
     let near = zone.without(occupied);
-    let mut attackers = 0;
+    let checks = Approach::of(Bitboard::of(theirs), occupied);
+    let aims = Approach::of(targets, occupied);
+    let mut attacked = Bitboard::EMPTY;
+    let (mut attackers, mut phase) = (0, 0);
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
-        let (mut mobility, mut hits, mut close) = (0, 0, 0);
+        let (check_from, aim_from) = (checks.from(role), aims.from(role));
+        let (mut hits, mut close, mut checking, mut aiming) = (0, 0, 0, 0);
         for from in own & position.role(role) {
             let reached = match role {
                 Role::Knight => attacks::knight(from),
@@ -103,14 +117,21 @@ fn side<const WHITE: bool>(
                 Role::Rook => attacks::rook(from, occupied),
                 _ => attacks::queen(from, occupied),
             };
-            mobility += size(reached.without(own));
+            let mobility = reached.without(own).len();
+            sink.add(us, MOBILITY + (role.index() - 1) * MOBILITIES + mobility, 1);
+            let free = reached.without(occupied);
             hits += size(reached & targets);
             close += size(reached & near);
+            checking += size(free & check_from);
+            aiming += size(free & aim_from);
+            attacked |= reached;
             attackers += usize::from(reached.meets(targets | near));
+            phase += PHASE[role.index()];
         }
-        sink.add(us, MOBILITY + role.index(), mobility);
         sink.add(us, THREAT + role.index(), hits);
         sink.add(us, NEAR + role.index(), close);
+        sink.add(us, CHECK + role.index(), checking);
+        sink.add(us, AIM + role.index(), aiming);
     }
     let pawns = own & position.role(Role::Pawn);
     let ahead = if WHITE { pawns.north() } else { pawns.south() };
@@ -119,10 +140,44 @@ fn side<const WHITE: bool>(
     sink.add(us, THREAT + Role::Pawn.index(), sum(targets));
     sink.add(us, NEAR + Role::Pawn.index(), sum(near));
     attackers += (pawns & attacks::pawns(!us, targets | near)).len();
+    let attacked = attacked | sides[0] | sides[1];
+    sink.add(us, FLIGHT + near.without(attacked).len(), 1);
+    sink.add(us, KINGS + distance(ours, theirs), phase);
     passed_pawns(us, pawns, enemy & position.role(Role::Pawn), sink);
     sink.add(us, ATTACKERS + attackers.min(7), 1);
     sink.add(us, CASTLING, size(position.castling_rooks() & own));
     sink.add(us, SHELTER, size(shelter(us, ours) & pawns));
+}
+
+/// Where pieces attack one of some squares from.
+struct Approach {
+    knight: Bitboard,
+    diagonal: Bitboard,
+    line: Bitboard,
+}
+
+impl Approach {
+    #[inline]
+    fn of(squares: Bitboard, occupied: Bitboard) -> Self {
+        let none = Bitboard::EMPTY;
+        let mut approach = Self { knight: none, diagonal: none, line: none };
+        for square in squares {
+            approach.knight |= attacks::knight(square);
+            approach.diagonal |= attacks::bishop(square, occupied);
+            approach.line |= attacks::rook(square, occupied);
+        }
+        approach
+    }
+
+    #[inline]
+    fn from(&self, role: Role) -> Bitboard {
+        match role {
+            Role::Knight => self.knight,
+            Role::Bishop => self.diagonal,
+            Role::Rook => self.line,
+            _ => self.diagonal | self.line,
+        }
+    }
 }
 
 #[inline]
