@@ -1,8 +1,10 @@
 //! One scheduler with two cores: from the start of a search on its own clock to its first node, and
-//! from a stop to the report, alone and while eight other engines ponder.
+//! from a stop to the report; alone, beside one other search, and while eight other engines ponder.
 //!
 //! `cargo bench --bench scheduler` prints the percentiles. The wake-ups of two threads are part of
-//! each figure, so that it bounds the engine's own time from above. On a machine with more than two
+//! each figure, so that it bounds the engine's own time from above. Beside another search both cores
+//! are busy without anybody pondering: what those figures have in common with those of pondering is
+//! the machine's. On a machine with more than two
 //! cores the threads that ponder may be on others: `taskset -c 0,1` keeps them where it hurts.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -27,6 +29,11 @@ fn main() {
     let options = Options { hash_mb: 16, threads: 1 };
     let engine = Engine::with_scheduler(options, &scheduler);
     measure("alone", &engine);
+    let other = Engine::with_scheduler(options, &scheduler);
+    other.search(History::default(), Limits::default(), Box::new(|_| {}));
+    pause(500_000);
+    measure("beside another search", &engine);
+    drop(other);
     let others: Vec<Engine> =
         std::iter::repeat_with(|| Engine::with_scheduler(options, &scheduler))
             .take(PONDERING)

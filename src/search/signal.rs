@@ -69,10 +69,15 @@ impl Control {
         self.gate.ring();
     }
 
-    /// A search that may not report yet, since nobody has stopped it, waits here.
+    /// Whether a search that has found all it can may say so already.
+    pub(super) fn may_report(&self, id: u64, limits: &Limits) -> bool {
+        let must_wait = limits.infinite || (limits.ponder && !self.is_ponder_hit(id));
+        self.is_stopped(id) || !must_wait
+    }
+
+    /// Waits until a search may report.
     pub(super) fn wait_for_permission(&self, id: u64, limits: &Limits) {
-        let must_wait = || limits.infinite || (limits.ponder && !self.is_ponder_hit(id));
-        self.gate.wait(None, || self.is_stopped(id) || !must_wait());
+        self.gate.wait(None, || self.may_report(id, limits));
     }
 }
 

@@ -235,8 +235,7 @@ impl Worker {
         while let Ok(job) = inbox.recv() {
             match job {
                 Job::Search { id, history, limits, mut listener } => {
-                    let report = self.search(id, &history, &limits, &mut listener);
-                    listener(Update::Report(report));
+                    self.search(id, &history, &limits, &mut listener);
                 }
                 Job::NewGame(_done) => {
                     self.tt.clear();
@@ -253,13 +252,7 @@ impl Worker {
         }
     }
 
-    fn search(
-        &mut self,
-        id: u64,
-        history: &History,
-        limits: &Limits,
-        listener: &mut Listener,
-    ) -> Report {
+    fn search(&mut self, id: u64, history: &History, limits: &Limits, listener: &mut Listener) {
         let turn = if limits.ponder { Turn::Theirs } else { Turn::Ours };
         let seat = self.scheduler.seat(turn, self.histories.len(), &self.control.gate);
         // Who has no core yet, or ponders, may get any number of them: surplus threads only wait.
@@ -283,7 +276,7 @@ impl Worker {
             ponders: limits.ponder,
         };
         let (main, helpers) = self.histories[..threads].split_first_mut().expect("a thread");
-        thread::scope(|scope| {
+        let report = thread::scope(|scope| {
             if !helpers.is_empty() && !moves.is_empty() {
                 let moves = moves.clone();
                 // A thread of its own starts the helpers, so that the search does not wait for it.
@@ -301,15 +294,21 @@ impl Worker {
                     }
                 });
             }
-            let signal = Signal::new(run, 0, Some(listener));
+            let signal = Signal::new(run, 0, Some(&mut *listener));
             let mut searcher = Searcher::new(run.tt, signal, main, history.keys());
             let mut pacer = Pacer::new(budget.filter(|_| !limits.infinite));
             let lines = searcher.deepen(history, limits, &mut moves, &mut pacer);
             is_over.store(true, Relaxed);
-            seat.leave();
-            run.control.wait_for_permission(id, limits);
+            self.control.gate.ring();
+            if !self.control.may_report(id, limits) {
+                seat.leave();
+                self.control.wait_for_permission(id, limits);
+            }
             report(&searcher, id, history, lines.first())
-        })
+        });
+        listener(Update::Report(report));
+        // The core goes last: who is woken by it would run where this thread still has to report.
+        drop(seat);
     }
 }
 
