@@ -234,7 +234,8 @@ fn fields_carry_over() {
 }
 
 /// Plays a recorded game with a session whose search finds what was really played.
-fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
+/// Tells how often it pondered on the reply that was played, too.
+fn replay(name: &str) -> (Vec<Command>, Option<Ending>, usize) {
     let events = game_events(&lines(&[file(name).as_bytes()]));
     let all_moves = events
         .iter()
@@ -247,7 +248,7 @@ fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
         .expect("a move list")
         .clone();
     let mut session = Session::new("replayed".parse().expect("an id"), Options::default());
-    let (mut commands, mut ending) = (Vec::new(), None);
+    let (mut commands, mut ending, mut pondered, mut hits) = (Vec::new(), None, None, 0);
     let now = Instant::now();
     for event in events {
         let mut inputs = vec![Input::Server(Arrived { at: now, lag: Lag::default(), event })];
@@ -256,11 +257,16 @@ fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
                 match action {
                     Action::Send(command) => commands.push(command),
                     Action::Search(request) => {
-                        let Some(uci) = all_moves.get(request.history.moves().len()) else {
-                            continue;
-                        };
-                        let best = request.history.position().parse_uci(uci).ok();
-                        inputs.push(Input::Found(Found { best, thought: Thought::default() }));
+                        let found = what_was_played(&request.history, &all_moves);
+                        if request.limits.ponder {
+                            pondered = found;
+                        } else {
+                            inputs.extend(found.map(Input::Found));
+                        }
+                    }
+                    Action::PonderHit { .. } => {
+                        hits += 1;
+                        inputs.extend(pondered.take().map(Input::Found));
                     }
                     Action::Alert(trouble) => assert_eq!(trouble.to_string(), "", "{name}"),
                     Action::Finish(end) => ending = Some(end),
@@ -269,17 +275,28 @@ fn replay(name: &str) -> (Vec<Command>, Option<Ending>) {
             }
         }
     }
-    (commands, ending)
+    (commands, ending, hits)
+}
+
+/// The end of a search that finds what was played, and expects the reply.
+fn what_was_played(history: &History, all_moves: &[String]) -> Option<Found> {
+    let mut moves = all_moves.iter().skip(history.moves().len());
+    let best = history.position().parse_uci(moves.next()?).ok();
+    let next = best.map(|best| history.position().after(best));
+    let ponder = next.zip(moves.next()).and_then(|(next, uci)| next.parse_uci(uci).ok());
+    Some(Found { best, ponder, thought: Thought::default() })
 }
 
 #[test]
 fn recorded_games_are_played_as_they_were() {
+    let mut all_hits = 0;
     for name in streams("game-") {
         if name == "game-takeback.ndjson" {
             // What was played is not one list there; the session's own tests cover it.
             continue;
         }
-        let (commands, _) = replay(&name);
+        let (commands, _, hits) = replay(&name);
+        all_hits += hits;
         let events = game_events(&lines(&[file(&name).as_bytes()]));
         let Event::Full(full) = &events[0] else { panic!() };
         let mut history = History::default();
@@ -305,6 +322,7 @@ fn recorded_games_are_played_as_they_were() {
             .collect();
         assert_eq!(played[..expected.len()], expected, "{name}");
     }
+    assert!(all_hits > 5, "{all_hits} replies were pondered on");
 }
 
 #[test]
@@ -324,7 +342,7 @@ fn recorded_games_end_as_they_did() {
         ("game-unlimited", None),
     ];
     for (name, result) in expected {
-        let (_, ending) = replay(&format!("{name}.ndjson"));
+        let (_, ending, _) = replay(&format!("{name}.ndjson"));
         assert_eq!(ending.map(|ending| ending.result), result, "{name}");
     }
 }

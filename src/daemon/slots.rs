@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     game::GameId,
-    search::{self, Engine},
+    search::{self, Engine, Scheduler},
 };
 
 /// How long a challenge that is perhaps accepted may take to become a game.
@@ -144,22 +144,27 @@ impl Slots {
 }
 
 /// The engines, at most one for each slot, made when they are needed and used again: each holds a
-/// table of some size. A game beyond the capacity gets one more, which is not kept.
+/// table of some size. A game beyond the capacity gets one more, which is not kept. All share the
+/// cores of one scheduler.
 pub(super) struct Engines {
     options: search::Options,
+    scheduler: Scheduler,
     capacity: usize,
     idle: Vec<Arc<Engine>>,
 }
 
 impl Engines {
     /// One engine is made at once, so that the first game need not wait for it.
-    pub(super) fn new(options: search::Options, capacity: usize) -> Self {
-        Self { options, capacity, idle: vec![Arc::new(Engine::new(options))] }
+    pub(super) fn new(options: search::Options, cores: usize, capacity: usize) -> Self {
+        let scheduler = Scheduler::new(cores);
+        let first = Arc::new(Engine::with_scheduler(options, &scheduler));
+        Self { options, scheduler, capacity, idle: vec![first] }
     }
 
     /// An engine for a game. A new one makes its table on its own thread.
     pub(super) fn take(&mut self) -> Arc<Engine> {
-        self.idle.pop().unwrap_or_else(|| Arc::new(Engine::new(self.options)))
+        let new = || Arc::new(Engine::with_scheduler(self.options, &self.scheduler));
+        self.idle.pop().unwrap_or_else(new)
     }
 
     /// An engine comes back from a game.

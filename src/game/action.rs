@@ -1,6 +1,6 @@
 //! What a session wants done: commands for the server, work for the engine, and the end.
 
-use std::fmt;
+use std::{fmt, time::Instant};
 
 use crate::{
     game::{EndReason, Room},
@@ -13,8 +13,14 @@ use crate::{
 pub enum Action {
     /// For the platform's adapter.
     Send(Command),
-    /// For the engine. Never asked for while another search runs.
+    /// For the engine. Never asked for while another search runs. It may ponder, and then ends only
+    /// by one of the next two.
     Search(Box<SearchRequest>),
+    /// The opponent played what the running search ponders on: it is the one for our move now.
+    PonderHit {
+        /// When that arrived. Our clock runs from then on.
+        at: Instant,
+    },
     /// Stop the running search and drop what it reports.
     StopSearch,
     /// For the log.

@@ -16,6 +16,8 @@ pub struct Options {
     pub first_move_time: Duration,
     /// Thought about a move in a game without clocks.
     pub untimed_move_time: Duration,
+    /// Whether to search on the opponent's time, too.
+    pub ponder: bool,
     /// How long to wait for the opponent's first move before aborting.
     pub abort_patience: Duration,
     /// What the bot writes to its players; cut after [`MAX_CHAT_CHARS`](crate::game::MAX_CHAT_CHARS)
@@ -34,6 +36,7 @@ impl Default for Options {
             move_overhead: Duration::from_millis(100),
             first_move_time: Duration::from_secs(3),
             untimed_move_time: Duration::from_secs(10),
+            ponder: true,
             abort_patience: Duration::from_secs(30),
             chat: ChatOptions::default(),
             draw: DrawOptions::default(),

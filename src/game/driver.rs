@@ -56,9 +56,11 @@ pub async fn run(
     quit: CancellationToken,
 ) -> Result<Ending, EngineFailedError> {
     engine.new_game();
-    let mut driver = Driver { session, engine, link, snapshots, search: None, has_quit: false };
+    let mut driver =
+        Driver { session, engine, link, snapshots, search: None, stopped: None, has_quit: false };
     let ending = driver.play(quit).await;
-    driver.stop_search().await;
+    driver.stop_search();
+    driver.wait_for_rest().await;
     ending
 }
 
@@ -68,6 +70,8 @@ struct Driver {
     link: Link,
     snapshots: watch::Sender<Snapshot>,
     search: Option<RunningSearch>,
+    /// The last search that was stopped. It may not have reported yet.
+    stopped: Option<RunningSearch>,
     has_quit: bool,
 }
 
@@ -118,7 +122,8 @@ impl Driver {
     fn found(&mut self, report: Option<Report>) -> Result<Found, EngineFailedError> {
         let id = self.search.take().map(|search| search.id);
         let report = report.filter(|report| Some(report.id) == id).ok_or(EngineFailedError)?;
-        Ok(Found { best: report.best, thought: thought_of(&report.info) })
+        let thought = thought_of(&report.info);
+        Ok(Found { best: report.best, ponder: report.ponder, thought })
     }
 
     /// Hands one input to the session and carries out its answer.
@@ -129,7 +134,8 @@ impl Driver {
             match action {
                 Action::Send(command) => self.send(command).await,
                 Action::Search(request) => self.start_search(*request),
-                Action::StopSearch => self.stop_search().await,
+                Action::PonderHit { at } => self.engine.ponder_hit_at(at),
+                Action::StopSearch => self.stop_search(),
                 Action::Alert(trouble) if trouble.is_fatal() => error!("{trouble}"),
                 Action::Alert(trouble) => warn!("{trouble}"),
                 Action::Finish(end) => ending = Some(end),
@@ -172,10 +178,19 @@ impl Driver {
         self.search = Some(RunningSearch { id, report, info });
     }
 
-    /// Stops the running search, if there is one, and waits for its report, which is dropped.
-    async fn stop_search(&mut self) {
-        let Some(RunningSearch { id, report, .. }) = self.search.take() else { return };
-        self.engine.stop();
+    /// Stops the running search, if there is one, and drops its report. The next one may be started
+    /// at once, for the engine runs one after the other: no reply of ours waits for a search that is
+    /// of no use any more.
+    fn stop_search(&mut self) {
+        if let Some(search) = self.search.take() {
+            self.engine.stop();
+            self.stopped = Some(search);
+        }
+    }
+
+    /// Waits until the engine has ended the search that was stopped last.
+    async fn wait_for_rest(&mut self) {
+        let Some(RunningSearch { id, report, .. }) = self.stopped.take() else { return };
         match timeout(STOP_LIMIT, report).await {
             Ok(Ok(_)) => {}
             Ok(Err(_)) => error!(?id, "the engine dropped a search without a report"),

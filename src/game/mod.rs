@@ -27,5 +27,5 @@ pub use event::{
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
 };
 pub use lag::{Lag, LagMeter};
-pub use session::{Found, Input, Session, Thought};
+pub use session::{Found, Input, PonderCount, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Instant};
 use tokio::sync::watch;
 
 use crate::{
-    game::{Clock, Ending, GameId, Player, Thought},
+    game::{Clock, Ending, GameId, Player, PonderCount, Thought},
     rules::{Color, Move},
 };
 
@@ -36,6 +36,10 @@ pub struct Snapshot {
     pub running: Option<Color>,
     /// What the search thinks, of this position or of our last.
     pub thought: Option<Thought>,
+    /// The reply that is pondered on.
+    pub ponder: Option<Move>,
+    /// How good our guesses were.
+    pub ponder_count: PonderCount,
     /// Where the game stands.
     pub phase: Phase,
 }

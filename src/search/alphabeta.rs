@@ -12,8 +12,8 @@ use crate::{
         picker::Picker,
         score::{self, DRAW, INFINITE, NONE, Value, is_decisive, is_loss, is_win, loss_at, win_at},
         see,
+        signal::Signal,
         tt::{Entry, TranspositionTable},
-        worker::Signal,
     },
 };
 

@@ -39,8 +39,10 @@ mod limits;
 mod picker;
 mod quiescence;
 mod root;
+mod scheduler;
 mod score;
 mod see;
+mod signal;
 mod timeman;
 mod tt;
 pub mod wdl;
@@ -48,6 +50,7 @@ mod worker;
 
 pub use info::{Bound, Info, Progress, Report, SearchId, Update};
 pub use limits::{ClockLimit, Limits};
+pub use scheduler::Scheduler;
 pub use score::Score;
 pub use timeman::{Budget, budget};
 pub use wdl::Wdl;

@@ -143,7 +143,9 @@ impl Searcher<'_> {
             let elapsed = self.signal.elapsed();
             let is_enough = pacer.is_enough(best, share, elapsed, moves.len())
                 || is_mate_settled(limits, best.value);
-            if is_enough && self.signal.may_finish() {
+            // While it ponders, more time is of use, but not for a win that is proved.
+            self.signal.is_enough = is_enough;
+            if is_enough && (self.signal.may_finish() || is_won(&lines[0])) {
                 break;
             }
         }

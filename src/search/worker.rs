@@ -2,26 +2,28 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{
-            AtomicBool, AtomicU64, AtomicUsize,
+            AtomicBool,
             Ordering::{Acquire, Relaxed, Release},
         },
         mpsc,
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use crate::{
     rules::{History, Move, Outcome, Position},
     search::{
-        Info, Limits, Progress, Report, Score, SearchId, Update,
+        Info, Limits, Report, Scheduler, Score, SearchId, Update,
         alphabeta::Searcher,
         history::Histories,
         root::{Line, Pacer, RootMove, root_moves},
+        scheduler::Turn,
         score,
-        timeman::{self, Budget},
+        signal::{Control, Counter, Run, Signal},
+        timeman,
         tt::TranspositionTable,
     },
 };
@@ -44,7 +46,8 @@ impl Default for Options {
     }
 }
 
-/// A searcher with its own thread. Dropping it stops the search and joins the thread.
+/// A searcher with its own threads, which run on the cores that its scheduler gives it. Dropping it
+/// stops the search and joins the threads.
 pub struct Engine {
     jobs: mpsc::Sender<Job>,
     control: Arc<Control>,
@@ -64,58 +67,35 @@ enum Job {
 /// Dropped when the job is done, or when it never will be, which its receiver notices.
 type Done = mpsc::Sender<()>;
 
-/// Signals from the engine's owner to its thread. A search is named by its number, so that a
-/// signal for one can never reach the next.
-#[derive(Default)]
-struct Control {
-    /// The latest search that was started. Written by the owner.
-    latest: AtomicU64,
-    /// Every search up to this number has to stop. Written by the owner, polled by searches.
-    stopped: AtomicU64,
-    /// The latest search whose pondering has become real. Written by the owner.
-    ponder_hit: AtomicU64,
-    /// MiB of the transposition table. Written by the engine's thread.
-    hash_mb: AtomicUsize,
-    /// When the ponder hit came; its condition wakes a search that has nothing left to do.
-    hit_at: Mutex<Option<Instant>>,
-    wake: Condvar,
-}
-
-impl Control {
-    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
-        // The guarded value is a plain word: a panic elsewhere leaves it valid.
-        self.hit_at.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_stopped(&self, id: u64) -> bool {
-        self.stopped.load(Relaxed) >= id
-    }
-
-    fn is_ponder_hit(&self, id: u64) -> bool {
-        self.ponder_hit.load(Acquire) >= id
-    }
-
-    fn stop(&self, id: u64) {
-        self.stopped.fetch_max(id, Release);
-        let _guard = self.lock();
-        self.wake.notify_all();
-    }
-}
-
 impl Engine {
-    /// An engine at rest.
+    /// An engine at rest with a scheduler of its own: it always has as many cores as threads.
     ///
     /// # Panics
     ///
     /// If the system refuses a thread.
     pub fn new(options: Options) -> Self {
+        Self::start(options, None)
+    }
+
+    /// An engine at rest that shares the cores of a scheduler with other engines. A search gets at
+    /// most as many of them as the engine has threads. On its own clock it waits for one at most
+    /// half of its soft bound; without a clock, until there is one.
+    ///
+    /// # Panics
+    ///
+    /// If the system refuses a thread.
+    pub fn with_scheduler(options: Options, scheduler: &Scheduler) -> Self {
+        Self::start(options, Some(scheduler.clone()))
+    }
+
+    fn start(options: Options, shared: Option<Scheduler>) -> Self {
         let control = Arc::new(Control::default());
         let (jobs, inbox) = mpsc::channel();
-        let shared = Arc::clone(&control);
+        let signals = Arc::clone(&control);
         let thread = thread::Builder::new()
             .name("search".to_owned())
             .stack_size(STACK)
-            .spawn(move || Worker::new(options, shared).run(&inbox))
+            .spawn(move || Worker::new(options, signals, shared).run(&inbox))
             .expect("the system gives a thread");
         Self { jobs, control, change: Mutex::new(None), thread: Some(thread) }
     }
@@ -152,13 +132,15 @@ impl Engine {
         self.control.stop(self.control.latest.load(Relaxed));
     }
 
-    /// The opponent has played the expected move: a pondering search goes on as a normal one,
-    /// whose clock runs from now.
+    /// As [`ponder_hit_at`](Self::ponder_hit_at), now.
     pub fn ponder_hit(&self) {
-        *self.control.lock() = Some(Instant::now());
-        self.control.ponder_hit.fetch_max(self.control.latest.load(Relaxed), Release);
-        let _guard = self.control.lock();
-        self.control.wake.notify_all();
+        self.ponder_hit_at(Instant::now());
+    }
+
+    /// The opponent has played the expected move: a pondering search goes on as a normal one, whose
+    /// clock runs from this time. It ends at once if it has found enough already.
+    pub fn ponder_hit_at(&self, at: Instant) {
+        self.control.hit(at);
     }
 
     /// Forgets what earlier games have taught. A running search is stopped.
@@ -222,152 +204,20 @@ impl std::fmt::Debug for Engine {
 /// Enough for the deepest line: a node needs about 5 KiB in an optimised build.
 const STACK: usize = 16 << 20;
 
-/// How a searching thread learns that it has to stop.
-pub(super) struct Signal<'a> {
-    id: u64,
-    control: &'a Control,
-    /// Set when the main thread of the search has finished.
-    is_over: &'a AtomicBool,
-    /// The nodes of each thread, for the others to read.
-    counters: &'a [Counter],
-    thread: usize,
-    /// When the search began.
-    began: Instant,
-    /// The zero point of the time: when the search began, or the ponder hit.
-    started: Instant,
-    budget: Option<Budget>,
-    node_limit: Option<u64>,
-    is_pondering: bool,
-    /// Nodes at which to look again.
-    next_check: u64,
-    /// Who is told of the search; nobody by its helpers.
-    listener: Option<&'a mut Listener>,
-    tt: &'a TranspositionTable,
-    /// The depth that is searched.
-    pub(super) depth: u32,
-    /// When to give the next sign of life, counted from the search's beginning.
-    next_news: Duration,
-}
-
-/// A thread's nodes, alone on its cache line.
-#[derive(Default)]
-#[repr(align(64))]
-pub(super) struct Counter(AtomicU64);
-
-/// A search says nothing but its lines for this long. Interfaces show its progress from then on,
-/// and a short search is not slowed down by talking.
-const QUIET: Duration = Duration::from_secs(3);
-/// From then on it tells at least this often how far it is.
-const NEWS_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How often the clock is read: every so many nodes, well below a millisecond apart.
-const CHECK_INTERVAL: u64 = 512;
-
-impl Signal<'_> {
-    /// Since the zero point of the time.
-    pub(super) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    /// Since the search began, pondering included.
-    pub(super) fn searched(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    /// Whether anybody is told of this thread's search.
-    pub(super) fn has_listener(&self) -> bool {
-        self.listener.is_some()
-    }
-
-    /// Tells the listener, if there is one.
-    pub(super) fn tell(&mut self, update: Update) {
-        if let Some(listener) = &mut self.listener {
-            listener(update);
-        }
-    }
-
-    /// Tells which move of the root is searched next, if the search takes long.
-    pub(super) fn tell_current(&mut self, mv: Move, number: usize, nodes: u64) {
-        if self.has_listener() && self.searched() >= QUIET {
-            self.tell_progress(Some((mv, number)), nodes);
-        }
-    }
-
-    fn tell_progress(&mut self, current: Option<(Move, usize)>, nodes: u64) {
-        let elapsed = self.searched();
-        self.next_news = elapsed + NEWS_INTERVAL;
-        let nodes = self.total(nodes);
-        let (depth, hashfull) = (self.depth, self.tt.hashfull());
-        self.tell(Update::Progress(Progress { depth, current, nodes, elapsed, hashfull }));
-    }
-
-    /// Whether the search has to stop, now that this thread has seen so many nodes.
-    #[inline]
-    pub(super) fn must_stop(&mut self, nodes: u64) -> bool {
-        if nodes < self.next_check {
-            return false;
-        }
-        self.check(nodes)
-    }
-
-    #[cold]
-    fn check(&mut self, nodes: u64) -> bool {
-        self.counters[self.thread].0.store(nodes, Relaxed);
-        self.next_check = nodes + CHECK_INTERVAL;
-        if self.control.is_stopped(self.id) || self.is_over.load(Relaxed) {
-            return true;
-        }
-        if self.thread > 0 {
-            return false;
-        }
-        if self.searched() >= self.next_news {
-            self.tell_progress(None, nodes);
-        }
-        if let Some(limit) = self.node_limit {
-            let left = limit.saturating_sub(self.total(nodes));
-            if left == 0 {
-                return true;
-            }
-            self.next_check = nodes + left.min(CHECK_INTERVAL);
-        }
-        self.may_finish() && self.budget.is_some_and(|budget| self.started.elapsed() >= budget.hard)
-    }
-
-    /// Whether the search may end by itself: not while it ponders.
-    pub(super) fn may_finish(&mut self) -> bool {
-        if self.is_pondering {
-            self.take_ponder_hit();
-        }
-        !self.is_pondering
-    }
-
-    /// A ponder hit starts the clock.
-    fn take_ponder_hit(&mut self) {
-        if self.control.is_ponder_hit(self.id) {
-            self.is_pondering = false;
-            if let Some(at) = *self.control.lock() {
-                self.started = at;
-            }
-        }
-    }
-
-    /// Nodes of all threads.
-    pub(super) fn total(&self, own: u64) -> u64 {
-        let others = self.counters.iter().enumerate().filter(|&(thread, _)| thread != self.thread);
-        own + others.map(|(_, counter)| counter.0.load(Relaxed)).sum::<u64>()
-    }
-}
-
 /// The engine's thread: owns the tables and runs one search after another.
 struct Worker {
     options: Options,
     tt: TranspositionTable,
+    /// One for each thread.
     histories: Vec<Histories>,
     control: Arc<Control>,
+    scheduler: Scheduler,
+    /// The scheduler, if it is not the engine's own.
+    shared: Option<Scheduler>,
 }
 
 impl Worker {
-    fn new(options: Options, control: Arc<Control>) -> Self {
+    fn new(options: Options, control: Arc<Control>, shared: Option<Scheduler>) -> Self {
         let threads = options.threads.max(1);
         let tt = TranspositionTable::new(options.hash_mb);
         control.hash_mb.store(tt.mebibytes(), Release);
@@ -376,6 +226,8 @@ impl Worker {
             tt,
             histories: std::iter::repeat_with(Histories::new).take(threads).collect(),
             control,
+            scheduler: shared.clone().unwrap_or_else(|| Scheduler::new(threads)),
+            shared,
         }
     }
 
@@ -383,8 +235,7 @@ impl Worker {
         while let Ok(job) = inbox.recv() {
             match job {
                 Job::Search { id, history, limits, mut listener } => {
-                    let report = self.search(id, &history, &limits, &mut listener);
-                    listener(Update::Report(report));
+                    self.search(id, &history, &limits, &mut listener);
                 }
                 Job::NewGame(_done) => {
                     self.tt.clear();
@@ -393,7 +244,7 @@ impl Worker {
                 Job::SetOptions(options, _done) if options != self.options => {
                     // The old table goes before the new one comes.
                     self.tt = TranspositionTable::new(0);
-                    self = Self::new(options, self.control);
+                    self = Self::new(options, self.control, self.shared);
                 }
                 Job::SetOptions(..) => {}
                 Job::Quit => break,
@@ -401,48 +252,40 @@ impl Worker {
         }
     }
 
-    fn search(
-        &mut self,
-        id: u64,
-        history: &History,
-        limits: &Limits,
-        listener: &mut Listener,
-    ) -> Report {
+    fn search(&mut self, id: u64, history: &History, limits: &Limits, listener: &mut Listener) {
+        let turn = if limits.ponder { Turn::Theirs } else { Turn::Ours };
+        let seat = self.scheduler.seat(turn, self.histories.len(), &self.control.gate);
+        // Who has no core yet, or ponders, may get any number of them: surplus threads only wait.
+        let is_settled = !limits.ponder && seat.cores() > 0;
+        let threads = if is_settled { seat.cores() } else { self.histories.len() };
         self.tt.new_search();
         let mut moves = root_moves(history.position(), &limits.search_moves);
         let budget = timeman::budget(limits, history.position().ply());
         let is_over = AtomicBool::new(false);
-        let counters: Vec<Counter> = self.histories.iter().map(|_| Counter::default()).collect();
-        let (control, is_over, counters, tt) = (&*self.control, &is_over, &counters[..], &self.tt);
-        let began = limits.started.unwrap_or_else(Instant::now);
-        let signal = move |thread| Signal {
+        let counters: Vec<Counter> = (0..threads).map(|_| Counter::default()).collect();
+        let run = Run {
             id,
-            control,
-            is_over,
-            counters,
-            thread,
-            began,
-            started: began,
+            control: &self.control,
+            seat: &seat,
+            is_over: &is_over,
+            counters: &counters,
+            tt: &self.tt,
+            began: limits.started.unwrap_or_else(Instant::now),
             budget,
             node_limit: limits.nodes,
-            is_pondering: limits.ponder,
-            next_check: 0,
-            listener: None,
-            tt,
-            depth: 0,
-            next_news: QUIET,
+            ponders: limits.ponder,
         };
-        let (main, helpers) = self.histories.split_first_mut().expect("at least one thread");
-        thread::scope(|scope| {
+        let (main, helpers) = self.histories[..threads].split_first_mut().expect("a thread");
+        let report = thread::scope(|scope| {
             if !helpers.is_empty() && !moves.is_empty() {
                 let moves = moves.clone();
                 // A thread of its own starts the helpers, so that the search does not wait for it.
                 spawn_scoped(scope, move || {
                     for (index, histories) in helpers.iter_mut().enumerate() {
-                        let (signal, moves) = (signal(index + 1), moves.clone());
+                        let (signal, moves) = (Signal::new(run, index + 1, None), moves.clone());
                         spawn_scoped(scope, move || {
                             help(
-                                Searcher::new(tt, signal, histories, history.keys()),
+                                Searcher::new(run.tt, signal, histories, history.keys()),
                                 history,
                                 limits.multipv,
                                 moves,
@@ -451,14 +294,21 @@ impl Worker {
                     }
                 });
             }
-            let signal = Signal { listener: Some(listener), ..signal(0) };
-            let mut searcher = Searcher::new(tt, signal, main, history.keys());
+            let signal = Signal::new(run, 0, Some(&mut *listener));
+            let mut searcher = Searcher::new(run.tt, signal, main, history.keys());
             let mut pacer = Pacer::new(budget.filter(|_| !limits.infinite));
             let lines = searcher.deepen(history, limits, &mut moves, &mut pacer);
             is_over.store(true, Relaxed);
-            wait_for_permission(control, id, limits);
+            self.control.gate.ring();
+            if !self.control.may_report(id, limits) {
+                seat.leave();
+                self.control.wait_for_permission(id, limits);
+            }
             report(&searcher, id, history, lines.first())
-        })
+        });
+        listener(Update::Report(report));
+        // The core goes last: who is woken by it would run where this thread still has to report.
+        drop(seat);
     }
 }
 
@@ -494,18 +344,6 @@ fn verdict(position: &Position) -> score::Value {
         Some(winner) if winner == position.turn() => score::win_at(0),
         Some(_) => score::loss_at(0),
         None => score::DRAW,
-    }
-}
-
-/// A search that may not report yet, since nobody has stopped it, waits here.
-fn wait_for_permission(control: &Control, id: u64, limits: &Limits) {
-    let must_wait = || {
-        !control.is_stopped(id)
-            && (limits.infinite || (limits.ponder && !control.is_ponder_hit(id)))
-    };
-    let mut guard = control.lock();
-    while must_wait() {
-        guard = control.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
     }
 }
 

@@ -11,6 +11,7 @@ mod lifecycle;
 mod matchmaking;
 mod offers;
 mod policy;
+mod ponder;
 mod queue;
 mod resend;
 mod tournaments;

@@ -154,6 +154,7 @@ fn play(lines: &[Result<String, LineError>], salt: u8) {
     let mut now = Instant::now();
     let mut is_over = false;
     let mut actions_left = MOST_ACTIONS;
+    let mut pondered = None;
     for (index, line) in lines.iter().flatten().enumerate() {
         let Some(event) = adapter::decode(line).and_then(|line| line.into_event(US)) else {
             continue;
@@ -175,7 +176,20 @@ fn play(lines: &[Result<String, LineError>], salt: u8) {
                         let moves = request.history.position().legal_moves();
                         let choice = (usize::from(salt) + index) % (moves.len() + 1);
                         let best = moves.get(choice).copied();
-                        inputs.push(Input::Found(Found { best, thought: Thought::default() }));
+                        let next = best.map(|best| request.history.position().after(best));
+                        // Often a reply that is played, sometimes one that is not legal.
+                        let ponder = next.and_then(|next| next.legal_moves().first().copied());
+                        let ponder = if salt.is_multiple_of(3) { best } else { ponder };
+                        let found = Found { best, ponder, thought: Thought::default() };
+                        if request.limits.ponder {
+                            pondered = Some(found);
+                        } else {
+                            inputs.push(Input::Found(found));
+                        }
+                    }
+                    Action::PonderHit { .. } => {
+                        let found = pondered.take().expect("a search that ponders");
+                        inputs.push(Input::Found(found));
                     }
                     Action::Alert(trouble) => assert!(!trouble.to_string().is_empty()),
                     Action::Finish(_) => is_over = true,

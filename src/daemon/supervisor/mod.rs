@@ -39,7 +39,7 @@ use crate::{
         DeclineReason, PlatformEvent,
         lichess::{Account, Client, StartError, events},
     },
-    search::{self, Engine},
+    search::{self, Engine, Scheduler},
 };
 
 /// Events that wait for the loop. When it is full the stream is not read, and the server keeps
@@ -68,6 +68,8 @@ pub struct Options {
     pub game: game::Options,
     /// The engine of each slot.
     pub engine: search::Options,
+    /// The cores that the engines of all games share.
+    pub cores: usize,
     /// How running games are treated at the end.
     pub shutdown: ShutdownOptions,
     /// How often the log gets a summary.
@@ -87,6 +89,7 @@ impl Default for Options {
             matchmaking: MatchmakingOptions::default(),
             game: game::Options::default(),
             engine: search::Options::default(),
+            cores: Scheduler::available_cores(),
             shutdown: ShutdownOptions::default(),
             summary_interval: Duration::from_mins(10),
             reconcile_interval: Duration::from_mins(1),
@@ -246,7 +249,7 @@ impl Supervisor {
             queue: Queue::default(),
             keeper: Keeper::open(options.state_folder.as_deref(), &account.id),
             policy,
-            engines: Engines::new(options.engine, options.concurrency),
+            engines: Engines::new(options.engine, options.cores, options.concurrency),
             requests: Requests::new(Arc::clone(&client)),
             options,
             client,

@@ -2,16 +2,19 @@
 //!
 //! The server's full move list is the only truth. Every line is compared with it, so that lists
 //! that repeat, grow, shrink or contradict what we knew all end in the same way: a position, and
-//! the question whose turn it is. What follows from that is in `turn`; `offers` and `leaving` hold
-//! what may happen on either side's turn.
+//! the question whose turn it is. What follows from that is in `turn` and `ponder`; `offers` and
+//! `leaving` hold what may happen on either side's turn.
 
 mod leaving;
 mod offers;
+mod ponder;
 mod turn;
 
 use std::time::Instant;
 
 use tracing::debug;
+
+pub use ponder::PonderCount;
 
 use crate::{
     game::{
@@ -19,7 +22,10 @@ use crate::{
         GameId, GameState, Lag, Options, Phase, Player, Snapshot, Status, TimeControl, Trouble,
         decision::Outlook,
         record::{IllegalInList, Record},
-        session::leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST, say},
+        session::{
+            leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST, say},
+            ponder::{Expected, Pondering},
+        },
     },
     rules::{Color, History, Move, Position},
 };
@@ -62,6 +68,8 @@ pub struct Thought {
 pub struct Found {
     /// The move to play; `None`: the search has none.
     pub best: Option<Move>,
+    /// The reply that the search expects.
+    pub ponder: Option<Move>,
     /// What the search thinks of the position.
     pub thought: Thought,
 }
@@ -76,6 +84,11 @@ pub struct Session {
     outlook: Outlook,
     lag: Lag,
     thought: Option<Thought>,
+    /// What our last search foresaw, until the server shows its move.
+    expected: Option<Expected>,
+    /// The search that runs on the opponent's turn.
+    pondering: Option<Pondering>,
+    ponder_count: PonderCount,
     /// The length of a move list that broke the rules and made us ask for a fresh one.
     broken_length: Option<usize>,
     /// The move that the server refused in the present position.
@@ -124,6 +137,9 @@ impl Session {
             outlook: Outlook::default(),
             lag: Lag::default(),
             thought: None,
+            expected: None,
+            pondering: None,
+            ponder_count: PonderCount::default(),
             broken_length: None,
             refused: None,
             accepted_offer_at: None,
@@ -154,7 +170,10 @@ impl Session {
                 self.lag = lag;
                 self.on_event(event, at, now, &mut out);
             }
-            Input::Thought(thought) => self.thought = Some(thought),
+            Input::Thought(thought) => match &mut self.pondering {
+                Some(pondering) => pondering.thought = Some(thought),
+                None => self.thought = Some(thought),
+            },
             Input::Found(found) => self.on_found(found, now, &mut out),
             Input::Tick => {}
             Input::Quit => {
@@ -193,6 +212,8 @@ impl Session {
             clock: game.map(|game| game.clock),
             running: self.running_clock(),
             thought: self.thought.clone(),
+            ponder: self.pondering.as_ref().map(|pondering| pondering.reply),
+            ponder_count: self.ponder_count,
             phase: match &self.step {
                 Step::AwaitingFull => Phase::Connecting,
                 Step::Idle if self.is_their_turn() => Phase::TheirTurn,
@@ -301,9 +322,10 @@ impl Session {
             game.full.state = state;
         }
         self.decide(now, out);
+        self.ponder(now, out);
     }
 
-    /// Puts the work on the old position aside if the new list is another one.
+    /// Puts the work on the old position aside if the new list is another one, and was not foreseen.
     fn on_position(&mut self, before: &History, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         // Without a clock an opponent may take days for a first move.
@@ -316,8 +338,10 @@ impl Session {
                 self.claim_at = None;
             }
             self.refused = None;
-            self.stop_search(out);
-            self.step = Step::Idle;
+            if !self.take_reply(before, out) {
+                self.stop_search(out);
+                self.step = Step::Idle;
+            }
         }
         if !(has_clock && is_their_turn && self.is_abortable()) {
             self.abort_at = None;
@@ -376,7 +400,8 @@ impl Session {
     }
 
     fn stop_search(&mut self, out: &mut Vec<Action>) {
-        if self.step == Step::Searching {
+        let was_pondering = self.pondering.take().is_some();
+        if was_pondering || self.step == Step::Searching {
             out.push(Action::StopSearch);
         }
     }

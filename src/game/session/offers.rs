@@ -39,6 +39,8 @@ impl Session {
         {
             self.accepted_offer_at = Some(now);
             out.push(Action::Send(Command::AcceptDraw));
+            // The game is as good as over.
+            self.stop_search(out);
         }
     }
 

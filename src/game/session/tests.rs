@@ -1,5 +1,7 @@
 //! What the server and the search say, line by line, and what the session answers.
 
+mod ponder;
+
 use std::time::Duration;
 
 use super::{
@@ -92,7 +94,7 @@ impl Table {
         let best = Some(position.parse_uci(uci).unwrap());
         let evaluation = Evaluation { centipawns, mate_in: None };
         let thought = Thought { depth: 1, evaluation, ..Thought::default() };
-        self.input(Input::Found(Found { best, thought }))
+        self.input(Input::Found(Found { best, ponder: None, thought }))
     }
 
     fn wait(&mut self, wait: Duration) -> Vec<String> {
@@ -124,8 +126,10 @@ fn brief(action: &Action) -> String {
         Action::Search(request) => {
             let only = request.limits.search_moves.len();
             let only = if only == 0 { String::new() } else { format!(" among {only}") };
-            format!("search at {}{only}", request.history.moves().len())
+            let kind = if request.limits.ponder { "ponder" } else { "search" };
+            format!("{kind} at {}{only}", request.history.moves().len())
         }
+        Action::PonderHit { .. } => "hit".to_owned(),
         Action::StopSearch => "stop".to_owned(),
         Action::Alert(trouble) => if trouble.is_fatal() { "fatal" } else { "trouble" }.to_owned(),
         Action::Finish(ending) => format!("finish: {} by {}", ending.result, ending.reason),
@@ -547,7 +551,7 @@ fn a_search_that_finished_nothing_decides_nothing() {
     table.state(GameState { draw_offer: [false, true], ..state("e2e4 e7e5") });
     let position = table.session.game.as_ref().unwrap().history.position();
     let best = Some(position.parse_uci("g1f3").unwrap());
-    let found = Found { best, thought: Thought::default() };
+    let found = Found { best, ..Found::default() };
     assert_eq!(table.input(Input::Found(found)), ["play g1f3 at 2"]);
 }
 

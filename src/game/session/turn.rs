@@ -7,7 +7,7 @@ use crate::{
         Action, Command, SearchRequest, TimeControl, Trouble,
         clock::first_move_time,
         record::Record,
-        session::{Found, Session, Step},
+        session::{Found, Session, Step, ponder::Expected},
     },
     rules::{Move, MoveList},
     search::Limits,
@@ -47,7 +47,7 @@ impl Session {
         self.step = Step::Searching;
     }
 
-    fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
+    pub(super) fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
         let is_first = game.ply() < 2;
         let mut limits = Limits {
             nodes: self.options.nodes,
@@ -79,6 +79,7 @@ impl Session {
     pub(super) fn on_found(&mut self, found: Found, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         if self.step != Step::Searching {
+            self.pondering = None;
             return;
         }
         // The search is over by itself: nothing is left to stop.
@@ -99,6 +100,8 @@ impl Session {
         if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
             return self.leave_by(Command::Resign, now, out);
         }
+        let foreseen = found.ponder.filter(|_| playable.is_some());
+        self.expected = foreseen.map(|reply| Expected { ply: game.ply(), ours: mv, reply });
         self.play(mv, out);
     }
 

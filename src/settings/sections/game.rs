@@ -51,6 +51,7 @@ impl RawGame {
             move_overhead: search.move_overhead(),
             first_move_time: search.first_move_time(),
             untimed_move_time: search.untimed_move_time(),
+            ponder: search.ponder,
             abort_patience: Duration::from_secs(self.first_move_patience_s),
             chat: chat.options(self),
             draw: DrawOptions {

@@ -88,6 +88,7 @@ impl Raw {
             matchmaking: self.matchmaking.options(),
             game: self.game.options(&self.search, &self.chat),
             engine: self.search.engine(),
+            cores: self.search.cores(),
             shutdown: self.shutdown.options(),
             summary_interval: self.log.summary_interval(),
             reconcile_interval: self.lichess.reconcile_interval(),

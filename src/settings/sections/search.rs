@@ -6,12 +6,14 @@ use serde::Deserialize;
 
 use crate::{
     search,
-    settings::schema::{Key, key, number},
+    settings::schema::{Key, Kind, key, number},
 };
 
 pub(super) const KEYS: &[Key] = &[
     key("search.hash_mb", number(1, 1 << 20)),
     key("search.threads", number(1, 512)),
+    key("search.cores", number(0, 512)),
+    key("search.ponder", Kind::Switch),
     key("search.nodes", number(0, 1_000_000_000_000)),
     key("search.move_overhead_ms", number(0, 10_000)),
     key("search.first_move_ms", number(1, 20_000)),
@@ -22,6 +24,8 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) struct RawSearch {
     hash_mb: usize,
     threads: usize,
+    cores: usize,
+    pub(super) ponder: bool,
     nodes: u64,
     move_overhead_ms: u64,
     first_move_ms: u64,
@@ -31,6 +35,11 @@ pub(super) struct RawSearch {
 impl RawSearch {
     pub(super) fn engine(&self) -> search::Options {
         search::Options { hash_mb: self.hash_mb, threads: self.threads }
+    }
+
+    /// The cores that all engines share; 0 stands for those of the machine.
+    pub(super) fn cores(&self) -> usize {
+        if self.cores == 0 { search::Scheduler::available_cores() } else { self.cores }
     }
 
     pub(super) fn nodes(&self) -> Option<u64> {
