@@ -192,6 +192,22 @@ fn a_hit_after_enough_pondering_ends_at_once() {
 }
 
 #[test]
+fn waiting_for_a_core_is_no_pondering() {
+    let scheduler = Scheduler::new(1);
+    let (holder, _running) = hold(&scheduler);
+    let engine = engine(&scheduler);
+    // At least 250 ms of thinking, and at most 1.4 s: less than it waits.
+    let waiting = Running::start(&engine, Limits { ponder: true, ..clock(ms(24_000)) });
+    let_pass(ms(1_500));
+    holder.stop();
+    eventually("it ponders", || waiting.has_begun());
+    let hit = Instant::now();
+    engine.ponder_hit();
+    waiting.end();
+    assert!(hit.elapsed() > ms(50), "{:?}", hit.elapsed());
+}
+
+#[test]
 fn a_proved_win_leaves_the_core_to_others() {
     let scheduler = Scheduler::new(1);
     let winner = engine(&scheduler);

@@ -637,15 +637,26 @@ impl<'a> Searcher<'a> {
         result
     }
 
+    /// Notes which move the next ply comes from.
+    pub(super) fn set_move(&mut self, position: &Position, mv: Move, ply: usize) {
+        let piece = position.piece_on(mv.from());
+        self.frames[ply].at = piece.map(|piece| PieceTo::new(piece, mv.to()));
+    }
+
     /// Notes which move the root's children come from.
     pub(super) fn set_root_move(&mut self, position: &Position, mv: Move) {
-        self.frames[0].at = position.piece_on(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
+        self.set_move(position, mv, 0);
         self.frames[1].killers = [Move::NULL; 2];
     }
 
     pub(super) fn set_root_evaluation(&mut self, position: &Position, accumulator: &Accumulator) {
-        self.frames[0].evaluation =
-            if position.is_check() { NONE } else { eval::evaluate(position, accumulator) };
+        self.frames[2].cutoffs = 0;
+        self.frames[0].evaluation = if position.is_check() {
+            NONE
+        } else {
+            let keys = self.correction_keys(position, accumulator, 0);
+            self.corrected(eval::evaluate(position, accumulator), position.turn(), keys)
+        };
     }
 }
 

@@ -93,6 +93,7 @@ impl Searcher<'_> {
             let next = position.after(mv);
             self.tt.prefetch(next.key());
             let next_accumulator = accumulator.after(position, mv, &next);
+            self.set_move(position, mv, ply);
             let value = self.with_key(next.key(), |search| {
                 -search.quiescence::<PV>(&next, &next_accumulator, -beta, -alpha, ply + 1)
             });

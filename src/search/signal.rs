@@ -248,6 +248,10 @@ impl<'a> Signal<'a> {
         while !(self.is_ended() || self.has_core()) {
             let is_main = self.thread == 0;
             let is_pondering = is_main && !self.may_finish();
+            // An answer that is ready at the hit needs no core.
+            if is_main && !is_pondering && self.is_enough {
+                return;
+            }
             let has_clock = is_main && !is_pondering;
             let patience = self.run.budget.filter(|_| has_clock).map(|it| it.soft / WAITING_SHARE);
             let deadline = patience.and_then(|patience| self.started.checked_add(patience));
@@ -255,8 +259,13 @@ impl<'a> Signal<'a> {
                 let is_hit = is_pondering && self.run.control.is_ponder_hit(self.run.id);
                 self.is_ended() || self.has_core() || is_hit
             };
+            let paused = Instant::now();
             if !self.run.control.gate.wait(deadline, is_due) {
                 self.run.seat.force();
+            }
+            if is_pondering {
+                // Time without a core is no thinking: it must not make a shallow search look enough.
+                self.started += paused.elapsed();
             }
         }
     }

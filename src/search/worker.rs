@@ -275,6 +275,8 @@ impl Worker {
             node_limit: limits.nodes,
             ponders: limits.ponder,
         };
+        // Also if this thread panics: the others would search for ever, on cores of other games.
+        let over = Over(run);
         let (main, helpers) = self.histories[..threads].split_first_mut().expect("a thread");
         let report = thread::scope(|scope| {
             if !helpers.is_empty() && !moves.is_empty() {
@@ -298,8 +300,7 @@ impl Worker {
             let mut searcher = Searcher::new(run.tt, signal, main, history.keys());
             let mut pacer = Pacer::new(budget.filter(|_| !limits.infinite));
             let lines = searcher.deepen(history, limits, &mut moves, &mut pacer);
-            is_over.store(true, Relaxed);
-            self.control.gate.ring();
+            drop(over);
             if !self.control.may_report(id, limits) {
                 seat.leave();
                 self.control.wait_for_permission(id, limits);
@@ -309,6 +310,16 @@ impl Worker {
         listener(Update::Report(report));
         // The core goes last: who is woken by it would run where this thread still has to report.
         drop(seat);
+    }
+}
+
+/// Tells the helpers that the search is over when it is dropped.
+struct Over<'a>(Run<'a>);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Relaxed);
+        self.0.control.gate.ring();
     }
 }
 

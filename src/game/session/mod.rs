@@ -338,7 +338,7 @@ impl Session {
                 self.claim_at = None;
             }
             self.refused = None;
-            if !self.take_reply(before, out) {
+            if !self.take_reply(before, now, out) {
                 self.stop_search(out);
                 self.step = Step::Idle;
             }

@@ -41,6 +41,7 @@ impl Session {
             out.push(Action::Send(Command::AcceptDraw));
             // The game is as good as over.
             self.stop_search(out);
+            self.expected = None;
         }
     }
 

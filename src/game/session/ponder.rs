@@ -1,7 +1,7 @@
 //! The opponent's turn: search the answer to the reply that we expect, and what to do when a reply
 //! comes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::{
     game::{
@@ -30,6 +30,8 @@ pub(super) struct Expected {
 #[derive(Debug)]
 pub(super) struct Pondering {
     pub(super) reply: Move,
+    /// Our clock when it began: what it divides into moves.
+    pub(super) remaining: Option<Duration>,
     /// How far it is. It is of a position that the game has not reached yet.
     pub(super) thought: Option<Thought>,
 }
@@ -68,23 +70,33 @@ impl Session {
         }
         let mut limits = self.limits(game, &moves, now);
         limits.ponder = true;
+        let remaining = limits.clock.map(|clock| clock.remaining);
         out.push(Action::Search(Box::new(SearchRequest { history, limits })));
-        self.pondering = Some(Pondering { reply, thought: None });
+        self.pondering = Some(Pondering { reply, remaining, thought: None });
     }
 
     /// The position is a new one; `before` led to the one before. If the opponent played what we
-    /// ponder on, that search becomes the one for our move.
-    pub(super) fn take_reply(&mut self, before: &History, out: &mut Vec<Action>) -> bool {
-        let (Some(game), Some(pondering)) = (&self.game, &mut self.pondering) else { return false };
+    /// ponder on, that search becomes the one for our move. It has its time from the clock at its
+    /// beginning; where less is left now, another search has to begin, with what the table knows.
+    pub(super) fn take_reply(
+        &mut self,
+        before: &History,
+        now: Instant,
+        out: &mut Vec<Action>,
+    ) -> bool {
+        let (Some(game), Some(pondering)) = (&self.game, &self.pondering) else { return false };
         let Some(replies) = game.history.moves().strip_prefix(before.moves()) else { return false };
         if *replies != [pondering.reply] {
             self.ponder_count.misses += u32::from(!replies.is_empty());
             return false;
         }
         self.ponder_count.hits += 1;
+        let limits = self.limits(game, &game.history.position().legal_moves(), now);
+        if limits.clock.map(|clock| clock.remaining) < pondering.remaining {
+            return false;
+        }
         out.push(Action::PonderHit { at: game.clock.read_at });
-        self.thought = pondering.thought.take();
-        self.pondering = None;
+        self.thought = self.pondering.take().and_then(|pondering| pondering.thought);
         self.step = Step::Searching;
         true
     }

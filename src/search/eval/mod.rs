@@ -170,20 +170,31 @@ fn blend(sum: Tapered, phase: Value) -> Value {
     (sum.mg() * phase + sum.eg() * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
-/// Draws toward zero what is hard to win: without pawns and queens a side needs more than one
-/// piece beside its king, and more than two minor pieces against a bare one (`docs/ENGINE.md`,
-/// section 2). `value` is the side to move's.
+/// Draws toward zero what is hard to win (`docs/ENGINE.md`, section 2). `value` is the side to
+/// move's.
+///
+/// Without pawns and queens a side needs more than one piece beside its king, and more than two minor
+/// pieces against a bare one. A bare king holds a single queen as long as it touches the other king,
+/// and so stops most single pawns.
 fn scale(position: &Position, value: Value) -> Value {
     let leader = if value > 0 { position.turn() } else { !position.turn() };
     let own = position.side(leader);
-    if (own & (position.role(Role::Pawn) | position.role(Role::Queen))).any() {
-        return value;
+    let has = |role| (own & position.role(role)).any();
+    if has(Role::Pawn) || has(Role::Queen) {
+        return if own.len() > 2 || !position.has_bare_king(!leader) {
+            value
+        } else if position.kings_touch() {
+            value / 16
+        } else if has(Role::Pawn) {
+            value / 4
+        } else {
+            value
+        };
     }
-    let are_minor = (own & position.role(Role::Rook)).is_empty();
     match own.len() {
         0 | 1 => 0,
         2 => value / 8,
-        3 if are_minor && position.has_bare_king(!leader) => value / 8,
+        3 if !has(Role::Rook) && position.has_bare_king(!leader) => value / 8,
         _ => value,
     }
 }
@@ -298,5 +309,12 @@ mod tests {
     fn what_cannot_win_is_no_advantage() {
         assert!(value("4k3/8/3p4/8/8/8/8/4K3 b - - 0 1") > 50);
         assert!(value("4k3/8/8/8/8/3R4/8/4K3 w - - 0 1").abs() < 100);
+        // A queen wins against a bare king, unless the kings touch.
+        assert!(value("8/8/8/8/8/k7/8/K3Q3 w - - 0 1") > 500);
+        assert!(value("8/8/8/8/8/8/k7/K3Q3 w - - 0 1") < 100);
+        // Two pawns win where one does not.
+        assert!(
+            value("8/8/1P2k3/8/8/8/8/K7 w - - 0 1") * 3 < value("8/8/PP2k3/8/8/8/8/K7 w - - 0 1")
+        );
     }
 }

@@ -81,6 +81,14 @@ fn repeated_lines_change_nothing() {
 }
 
 #[test]
+fn a_search_for_more_time_than_is_left_begins_anew() {
+    let mut table = pondering();
+    let mut late = state(&format!("{LINE} b8c6"));
+    late.remaining[0] = ms(3_000);
+    assert_eq!(table.state(late), ["stop", "search at 4"]);
+}
+
+#[test]
 fn a_takeback_stops_it() {
     let mut table = pondering();
     assert_eq!(table.moves("e2e4 e7e5"), ["stop", "search at 2"], "one move");
