@@ -28,7 +28,7 @@ pub struct Model {
     pub scale: [f64; 2],
 }
 
-/// The fit to the games of the shipped weights. `meitner wdl GAMES` prints these lines;
+/// The fit to games of an earlier generation of weights. `meitner wdl GAMES` prints these lines;
 /// `docs/ENGINE.md`, section 9, tells of which games they come.
 pub const MODEL: Model = Model { even: [206.0, 38.0], scale: [154.8, 289.0] };
 

@@ -17,14 +17,20 @@ const OWN_DISTANCE: usize = ENEMY_DISTANCE + 5 * 8;
 /// How many squares a piece reaches, 0 to 27, for each role from knight to queen.
 const MOBILITY: usize = OWN_DISTANCE + 5 * 8;
 const MOBILITIES: usize = 28;
+/// Attacks weigh more for the side to move: what follows counts for the other side first, and then for
+/// the side to move.
+const ROLES: usize = 6;
 /// Enemy men beside their king that are attacked, each a threat to explode it; by attacking role.
 const THREAT: usize = MOBILITY + 4 * MOBILITIES;
 /// Empty squares beside the enemy king that are attacked, by role.
-const NEAR: usize = THREAT + 6;
-/// How many men attack squares beside the enemy king, 0 to 7.
-const ATTACKERS: usize = NEAR + 6;
+const NEAR: usize = THREAT + 2 * ROLES;
+/// How many men attack squares beside the enemy king, 0 to 7, and how many empty squares beside it
+/// no piece or pawn attacks, 0 to 8: where it can flee.
+const SIEGE: usize = NEAR + 2 * ROLES;
+const SIEGES: usize = 8 * FLIGHTS;
+const FLIGHTS: usize = 9;
 /// Passed pawns by rank from the own side.
-const PASSED: usize = ATTACKERS + 8;
+const PASSED: usize = SIEGE + 2 * SIEGES;
 /// Rights to castle.
 const CASTLING: usize = PASSED + 8;
 /// Pawns of the own side that stand before the own king, on its file or beside.
@@ -32,13 +38,13 @@ const SHELTER: usize = CASTLING + 1;
 /// Empty squares that a piece reaches and would give check from, by role.
 const CHECK: usize = SHELTER + 1;
 /// Empty squares that a piece reaches and would threaten an explosion of the king from, by role.
-const AIM: usize = CHECK + 6;
-/// Empty squares beside the enemy king that no piece or pawn attacks, 0 to 8: where it can flee.
-const FLIGHT: usize = AIM + 6;
+const AIM: usize = CHECK + 2 * ROLES;
 /// Pieces, counted as in the phase, by the distance between the kings: touching kings hold much.
-const KINGS: usize = FLIGHT + 9;
+const KINGS: usize = AIM + 2 * ROLES;
+/// How many own men other than pawns stand beside the own king, 0 to 8 (R24).
+const CROWD: usize = KINGS + 8;
 /// The side to move.
-pub(super) const TEMPO: usize = KINGS + 8;
+pub(super) const TEMPO: usize = CROWD + 9;
 /// Number of weights.
 pub(super) const COUNT: usize = TEMPO + 1;
 
@@ -105,6 +111,8 @@ fn side<const WHITE: bool>(
     let near = zone.without(occupied);
     let checks = Approach::of(Bitboard::of(theirs), occupied);
     let aims = Approach::of(targets, occupied);
+    let is_turn = usize::from(position.turn() == us);
+    let roles = is_turn * ROLES;
     let mut attacked = Bitboard::EMPTY;
     let (mut attackers, mut phase) = (0, 0);
     for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
@@ -128,23 +136,25 @@ fn side<const WHITE: bool>(
             attackers += usize::from(reached.meets(targets | near));
             phase += PHASE[role.index()];
         }
-        sink.add(us, THREAT + role.index(), hits);
-        sink.add(us, NEAR + role.index(), close);
-        sink.add(us, CHECK + role.index(), checking);
-        sink.add(us, AIM + role.index(), aiming);
+        sink.add(us, THREAT + roles + role.index(), hits);
+        sink.add(us, NEAR + roles + role.index(), close);
+        sink.add(us, CHECK + roles + role.index(), checking);
+        sink.add(us, AIM + roles + role.index(), aiming);
     }
     let pawns = own & position.role(Role::Pawn);
     let ahead = if WHITE { pawns.north() } else { pawns.south() };
     let sides = [ahead.east(), ahead.west()];
     let sum = |set: Bitboard| sides.iter().map(|&reached| size(reached & set)).sum();
-    sink.add(us, THREAT + Role::Pawn.index(), sum(targets));
-    sink.add(us, NEAR + Role::Pawn.index(), sum(near));
+    sink.add(us, THREAT + roles + Role::Pawn.index(), sum(targets));
+    sink.add(us, NEAR + roles + Role::Pawn.index(), sum(near));
     attackers += (pawns & attacks::pawns(!us, targets | near)).len();
     let attacked = attacked | sides[0] | sides[1];
-    sink.add(us, FLIGHT + near.without(attacked).len(), 1);
+    let siege = attackers.min(7) * FLIGHTS + near.without(attacked).len();
+    sink.add(us, SIEGE + is_turn * SIEGES + siege, 1);
+    let crowd = attacks::king(ours) & own.without(pawns);
+    sink.add(us, CROWD + crowd.len(), 1);
     sink.add(us, KINGS + distance(ours, theirs), phase);
     passed_pawns(us, pawns, enemy & position.role(Role::Pawn), sink);
-    sink.add(us, ATTACKERS + attackers.min(7), 1);
     sink.add(us, CASTLING, size(position.castling_rooks() & own));
     sink.add(us, SHELTER, size(shelter(us, ours) & pawns));
 }
