@@ -60,6 +60,7 @@ fn mates() -> Vec<Epd> {
     include_str!("data/atomic-mates.epd").lines().map(read).collect()
 }
 
+/// 400,000 nodes are what a core searches in 200 ms (`cargo bench --bench tactics` takes the time).
 #[test]
 fn forced_wins_are_found() {
     let engine = Engine::new(Options::default());
@@ -67,7 +68,7 @@ fn forced_wins_are_found() {
     let mates = mates();
     for mate in &mates {
         engine.new_game();
-        let report = search(&engine, History::new(mate.position.clone()), nodes(150_000));
+        let report = search(&engine, History::new(mate.position.clone()), nodes(400_000));
         let moves = mate.moves("bm").expect("legal moves");
         let distance = mate.number("dm").expect("a number");
         let is_solved = report.best.is_some_and(|best| moves.contains(&best));
@@ -80,7 +81,7 @@ fn forced_wins_are_found() {
     }
     println!("{solved} solved, {exact} with the exact distance, of {}", mates.len());
     assert!(solved * 100 >= mates.len() * 99, "{solved} of {}", mates.len());
-    assert!(exact * 100 >= mates.len() * 97, "{exact} of {}", mates.len());
+    assert!(exact * 100 >= mates.len() * 99, "{exact} of {}", mates.len());
 }
 
 #[test]
