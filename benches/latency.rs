@@ -7,6 +7,8 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod percentiles;
+
 use std::{sync::Arc, time::Duration, time::Instant};
 
 use meitner::{
@@ -54,16 +56,7 @@ async fn main() {
     while times.len() < SAMPLES {
         play(&handle, &mut random, &mut times).await;
     }
-    times.sort();
-    let percentile = |percent: usize| times[(times.len() - 1) * percent / 100];
-    println!(
-        "reply with one node, {} samples: p50 {:?}, p90 {:?}, p99 {:?}, most {:?}",
-        times.len(),
-        percentile(50),
-        percentile(90),
-        percentile(99),
-        percentile(100)
-    );
+    percentiles::print("reply with one node", times);
 }
 
 /// Plays one game with random moves against the bot and times its answers.

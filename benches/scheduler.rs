@@ -9,6 +9,8 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod percentiles;
+
 use std::{
     sync::mpsc,
     thread,
@@ -74,19 +76,6 @@ fn measure(when: &str, engine: &Engine) {
         report.recv().expect("a report");
         stopped.push(started.elapsed());
     }
-    print(&format!("search to the report of one node, {when}"), begun);
-    print(&format!("stop to report, {when}"), stopped);
-}
-
-fn print(what: &str, mut times: Vec<Duration>) {
-    times.sort();
-    let percentile = |percent: usize| times[(times.len() - 1) * percent / 100];
-    println!(
-        "{what}, {} samples: p50 {:?}, p90 {:?}, p99 {:?}, most {:?}",
-        times.len(),
-        percentile(50),
-        percentile(90),
-        percentile(99),
-        percentile(100)
-    );
+    percentiles::print(&format!("search to the report of one node, {when}"), begun);
+    percentiles::print(&format!("stop to report, {when}"), stopped);
 }

@@ -7,6 +7,8 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod percentiles;
+
 use std::{
     io::{BufRead, BufReader, Lines, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -63,7 +65,10 @@ fn main() {
             program.until("bestmove ");
             started.elapsed()
         });
-        print(&format!("go to the answer of one node, {threads} threads"), one_node.collect());
+        percentiles::print(
+            &format!("go to the answer of one node, {threads} threads"),
+            one_node.collect(),
+        );
         let mut random = fastrand::Rng::with_seed(1);
         let (mut ready, mut stopped) = (Vec::new(), Vec::new());
         for _ in 0..SAMPLES {
@@ -83,21 +88,11 @@ fn main() {
                 times.push(started.elapsed());
             }
         }
-        print(&format!("isready to readyok while it searches, {threads} threads"), ready);
-        print(&format!("stop to bestmove, {threads} threads"), stopped);
+        percentiles::print(
+            &format!("isready to readyok while it searches, {threads} threads"),
+            ready,
+        );
+        percentiles::print(&format!("stop to bestmove, {threads} threads"), stopped);
         program.quit();
     }
-}
-
-fn print(what: &str, mut times: Vec<Duration>) {
-    times.sort();
-    let percentile = |percent: usize| times[(times.len() - 1) * percent / 100];
-    println!(
-        "{what}, {} samples: p50 {:?}, p90 {:?}, p99 {:?}, most {:?}",
-        times.len(),
-        percentile(50),
-        percentile(90),
-        percentile(99),
-        percentile(100)
-    );
 }

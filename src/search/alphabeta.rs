@@ -168,11 +168,10 @@ impl<'a> Searcher<'a> {
             Some(entry) if entry.evaluation != NONE => entry.evaluation,
             _ => eval::evaluate(position, accumulator),
         };
-        let keys = self.correction_keys(position, accumulator, ply);
+        let keys = (!in_check).then(|| self.correction_keys(position, accumulator, ply));
         let mut evaluation = NONE;
-        if in_check {
-            self.frames[ply].evaluation = NONE;
-        } else {
+        self.frames[ply].evaluation = NONE;
+        if let Some(keys) = keys {
             evaluation = self.corrected(raw, us, keys);
             self.frames[ply].evaluation = evaluation;
             // The table's value, where it bounds from the right side, is the better estimate.
@@ -441,15 +440,16 @@ impl<'a> Searcher<'a> {
 
         // 21. Remember the result, and how wrong the static evaluation was.
         if !is_singular_search {
-            let is_error_known = !in_check
-                && !best_move.is_capture()
+            let is_error_known = !best_move.is_capture()
                 && !is_decisive(best)
                 && match bound {
                     Bound::Exact => true,
                     Bound::Lower => best > self.frames[ply].evaluation,
                     Bound::Upper => best < self.frames[ply].evaluation,
                 };
-            if is_error_known {
+            if let Some(keys) = keys
+                && is_error_known
+            {
                 self.histories.corrections.learn(us, keys, best - raw, depth);
             }
             let entry =
@@ -581,7 +581,7 @@ impl<'a> Searcher<'a> {
         let bonus = (120 * depth - 14).min(1_670);
         let malus = (205 * depth - 14).min(1_850);
         let capture_bonus = bonus * 9 / 10;
-        let at = |mv: Move| position.piece_on(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
+        let at = |mv: Move| PieceTo::of(position, mv);
         let before = self.before(ply);
         if best.is_capture() {
             if let Some(at) = at(best) {
@@ -639,8 +639,7 @@ impl<'a> Searcher<'a> {
 
     /// Notes which move the next ply comes from.
     pub(super) fn set_move(&mut self, position: &Position, mv: Move, ply: usize) {
-        let piece = position.piece_on(mv.from());
-        self.frames[ply].at = piece.map(|piece| PieceTo::new(piece, mv.to()));
+        self.frames[ply].at = PieceTo::of(position, mv);
     }
 
     /// Notes which move the root's children come from.

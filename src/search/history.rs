@@ -17,6 +17,11 @@ impl PieceTo {
         Self(((piece.color.index() * 6 + piece.role.index()) * 64 + to.index()) as u16)
     }
 
+    /// What a move of the position's side to move is; `None` from an empty square.
+    pub(super) fn of(position: &Position, mv: Move) -> Option<Self> {
+        position.piece_on(mv.from()).map(|piece| Self::new(piece, mv.to()))
+    }
+
     pub(super) const fn index(self) -> usize {
         self.0 as usize
     }

@@ -161,10 +161,7 @@ impl<'a> Picker<'a> {
     }
 
     fn at(&self, mv: Move) -> PieceTo {
-        self.position
-            .piece_on(mv.from())
-            .map(|piece| PieceTo::new(piece, mv.to()))
-            .unwrap_or_default()
+        PieceTo::of(self.position, mv).unwrap_or_default()
     }
 
     fn generate_captures(&mut self, histories: &Histories) {

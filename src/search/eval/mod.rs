@@ -180,21 +180,15 @@ fn scale(position: &Position, value: Value) -> Value {
     let leader = if value > 0 { position.turn() } else { !position.turn() };
     let own = position.side(leader);
     let has = |role| (own & position.role(role)).any();
-    if has(Role::Pawn) || has(Role::Queen) {
-        return if own.len() > 2 || !position.has_bare_king(!leader) {
-            value
-        } else if position.kings_touch() {
-            value / 16
-        } else if has(Role::Pawn) {
-            value / 4
-        } else {
-            value
-        };
-    }
+    let can_promote_or_mate = has(Role::Pawn) || has(Role::Queen);
+    let is_alone = || position.has_bare_king(!leader);
     match own.len() {
+        2 if can_promote_or_mate && is_alone() && position.kings_touch() => value / 16,
+        2 if has(Role::Pawn) && is_alone() => value / 4,
+        _ if can_promote_or_mate => value,
         0 | 1 => 0,
         2 => value / 8,
-        3 if !has(Role::Rook) && position.has_bare_king(!leader) => value / 8,
+        3 if !has(Role::Rook) && is_alone() => value / 8,
         _ => value,
     }
 }
