@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf};
 
 use meitner::{
-    daemon, platform, search,
+    daemon, game, platform, search,
     settings::{LogFormat, Settings, SettingsError, Sources},
 };
 use secrecy::ExposeSecret;
@@ -218,6 +218,35 @@ fn what_is_asked_of_one_kind_is_asked_besides_what_is_asked_of_all() {
 }
 
 #[test]
+fn people_and_bots_are_met_apart() {
+    let file = "[game.human]\naccept_draws = false\nresign = true\ntakebacks = 2\n\
+                takebacks_in_rated_games = true\nresign_min_rating = 2300\nhope_for_flag_s = 0\n\
+                [game.bot]\noffer_draws = true\noffer_within_cp = 5\noffer_after_moves = 6\n\
+                draw_from_move = 30\ndraw_max_men = 10\n";
+    let case = Case::new(file).variable("MEITNER_GAME__BOT__RESIGN_AT_MOST_CP", "-900");
+    let game = case.load().unwrap().daemon.game;
+    let (humans, bots) = (game.humans, game.bots);
+    assert!(!humans.draw.accept && bots.draw.accept && bots.draw.offer && !humans.draw.offer);
+    assert_eq!((bots.draw.offer_within_cp, bots.draw.offer_after_moves), (5, 6));
+    assert_eq!((bots.draw.when.from_move, bots.draw.when.max_men), (30, 10));
+    assert!(humans.resign.enabled && !bots.resign.enabled);
+    assert_eq!((humans.resign.at_most_cp, bots.resign.at_most_cp), (-1500, -900));
+    assert_eq!((humans.resign.when.min_rating, bots.resign.when.min_rating), (Some(2300), None));
+    assert_eq!((humans.takeback.most, bots.takeback.most), (2, 0));
+    assert!(humans.takeback.in_rated_games && humans.hope_for_flag.is_none());
+}
+
+#[test]
+fn everything_about_the_chat_can_be_off() {
+    let case = Case::new("[chat]\ncommands = []\ngreeting = \"Hi {opponent}\"\n");
+    let case = case.variable("MEITNER_CHAT__SPECTATORS_COMMANDS", "");
+    let chat = case.load().unwrap().daemon.game.chat;
+    assert!(chat.players.commands.is_empty() && chat.spectators.commands.is_empty());
+    assert_eq!(chat.players.greeting, "Hi {opponent}".parse().unwrap());
+    assert_eq!(chat.spectators.greeting, game::Template::default());
+}
+
+#[test]
 fn names_come_from_files_as_well() {
     let case = Case::new("[challenge]\nblock = [\"One\"]\n");
     for (name, text) in [("a.txt", "Two # a comment\n\n"), ("b.txt", "# nobody\nTHREE\n")] {
@@ -338,8 +367,21 @@ fn each_mistake_gets_its_sentence() {
              meitner::platform=debug,hyper=info",
         ),
         (
-            "[game]\ngreeting = \"a\\nb\"",
-            "my.toml: `game.greeting` is \"a\\nb\", but must be one line of at most 140 characters",
+            "[chat]\ngreeting = \"a\\nb\"",
+            "my.toml: `chat.greeting` is \"a\\nb\", but must be one line of at most 140 characters, \
+             where {opponent}, {me}, {engine} and {version} are filled in and each name counts for \
+             30",
+        ),
+        (
+            "[chat]\nspectators_goodbye = \"Bye {oponent}\"",
+            "my.toml: `chat.spectators_goodbye` is \"Bye {oponent}\", but must be one line of at most \
+             140 characters, where {opponent}, {me}, {engine} and {version} are filled in and each \
+             name counts for 30",
+        ),
+        (
+            "[chat]\ncommands = [\"shell\"]",
+            "my.toml: `chat.commands` is [\"shell\"], but must be a list of some of help, name, \
+             engine, eval, pv, draw, takeback, queue, ping, wait",
         ),
         (
             "[shutdown]\nunfinished = \"flee\"",

@@ -78,6 +78,25 @@ pub enum Command {
     Reopen,
 }
 
+impl Command {
+    /// What it is, without what is written to others or chosen: fit for any log.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Play { .. } => "move",
+            Self::AcceptDraw => "accept draw",
+            Self::DeclineDraw => "decline draw",
+            Self::AnswerTakeback(true) => "agree to takeback",
+            Self::AnswerTakeback(false) => "decline takeback",
+            Self::ClaimVictory => "claim victory",
+            Self::ClaimDraw => "claim draw",
+            Self::Resign => "resign",
+            Self::Abort => "abort",
+            Self::Say { .. } => "chat",
+            Self::Reopen => "reopen",
+        }
+    }
+}
+
 /// How a game ended, for us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {

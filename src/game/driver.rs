@@ -15,7 +15,7 @@ use tracing::{debug, error, info, warn};
 use crate::{
     game::{
         Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason,
-        SearchRequest, Session, Snapshot, Thought,
+        SearchRequest, Session, Snapshot, Thought, WaitingNames,
     },
     search::{self, Engine, Report, SearchId, Update},
 };
@@ -42,7 +42,8 @@ pub struct Link {
 ///
 /// The engine is told to forget its last game first, and is idle again on return. Snapshots are
 /// published after each change. `quit` makes the session leave the game (abort or resign); the
-/// end is still awaited, so the caller sets the limit for that.
+/// end is still awaited, so the caller sets the limit for that. `waiting` tells who waits for a game,
+/// in case that somebody asks.
 ///
 /// # Errors
 ///
@@ -53,11 +54,21 @@ pub async fn run(
     engine: Arc<Engine>,
     link: Link,
     snapshots: watch::Sender<Snapshot>,
+    mut waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
 ) -> Result<Ending, EngineFailedError> {
     engine.new_game();
-    let mut driver =
-        Driver { session, engine, link, snapshots, search: None, stopped: None, has_quit: false };
+    waiting.mark_changed();
+    let mut driver = Driver {
+        session,
+        engine,
+        link,
+        snapshots,
+        waiting,
+        search: None,
+        stopped: None,
+        has_quit: false,
+    };
     let ending = driver.play(quit).await;
     driver.stop_search();
     driver.wait_for_rest().await;
@@ -69,6 +80,7 @@ struct Driver {
     engine: Arc<Engine>,
     link: Link,
     snapshots: watch::Sender<Snapshot>,
+    waiting: watch::Receiver<WaitingNames>,
     search: Option<RunningSearch>,
     /// The last search that was stopped. It may not have reported yet.
     stopped: Option<RunningSearch>,
@@ -111,6 +123,10 @@ impl Driver {
             report = reported(report) => Input::Found(self.found(report)?),
             thought = thought(info) => Input::Thought(thought),
             () = at(deadline) => Input::Tick,
+            // Without the other end nobody waits.
+            Ok(()) = self.waiting.changed() => {
+                Input::Waiting(Arc::clone(&self.waiting.borrow_and_update()))
+            }
             () = quit.cancelled(), if !self.has_quit => {
                 self.has_quit = true;
                 Input::Quit
@@ -251,7 +267,10 @@ fn log_start(snapshot: &Snapshot) {
 mod tests {
     use super::*;
     use crate::{
-        game::{GameFull, GameResult, GameState, Options, Phase, Player, Status, TimeControl},
+        game::{
+            ChatLine, GameFull, GameResult, GameState, Options, Phase, Player, Room, Status,
+            TimeControl,
+        },
         rules::Color,
     };
 
@@ -274,7 +293,8 @@ mod tests {
             let engine = Arc::new(Engine::new(search::Options::default()));
             let quit = CancellationToken::new();
             let mut end = tokio::task::JoinSet::new();
-            end.spawn(run(session, engine, link, snapshot_sender, quit.clone()));
+            let waiting = watch::channel(WaitingNames::default()).1;
+            end.spawn(run(session, engine, link, snapshot_sender, waiting, quit.clone()));
             Self { events, commands, snapshots, quit, end }
         }
 
@@ -352,6 +372,22 @@ mod tests {
         history.play_uci("e2e4").unwrap();
         history.play_uci("f7f6").unwrap();
         assert!(history.position().is_legal(mv));
+    }
+
+    #[tokio::test]
+    async fn questions_and_offers_are_answered_while_the_engine_thinks() {
+        let untimed_move_time = Duration::from_mins(1);
+        let mut table = Table::new(Options { untimed_move_time, ..Options::default() });
+        table.full("e2e4 e7e5").await;
+        table.snapshots.wait_for(|snapshot| snapshot.thought.is_some()).await.unwrap();
+        let (from, text) = ("somebody".to_owned(), "!engine".to_owned());
+        table.event(Event::Chat(ChatLine { room: Room::Spectator, from, text })).await;
+        assert_eq!(table.command().await.kind(), "chat");
+        let offers = [false, true];
+        table.event(Event::State(GameState { draw_offer: offers, ..state("e2e4 e7e5") })).await;
+        assert_eq!(table.command().await, Command::DeclineDraw);
+        table.event(Event::State(GameState { takeback_offer: offers, ..state("e2e4 e7e5") })).await;
+        assert_eq!(table.command().await, Command::AnswerTakeback(false));
     }
 
     #[tokio::test]

@@ -86,7 +86,16 @@ pub enum Room {
     Spectator,
 }
 
-/// A line of chat. Text from outside: never interpreted, and logged at debug level only.
+impl Room {
+    /// 0 and 1.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// A line of chat. Text from outside, made fit for a log with [`one_line`](crate::game::one_line):
+/// nothing but a [`ChatCommand`](crate::game::ChatCommand) is understood, and it is logged at debug
+/// level only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatLine {
     /// Where it was written.
@@ -140,12 +149,14 @@ pub struct GameFull {
 pub struct Player {
     /// The account, in lower case; `None` for a server's own engine or an anonymous visitor.
     pub id: Option<String>,
-    /// As displayed, without title.
+    /// As displayed, without title; made fit for a log with [`one_line`](crate::game::one_line).
     pub name: String,
     /// `BOT`, `GM` and the like.
     pub title: Option<String>,
     /// The rating for this variant.
     pub rating: Option<u32>,
+    /// Whether a program plays, as far as the server tells.
+    pub is_bot: bool,
 }
 
 /// How the time of a game is counted.

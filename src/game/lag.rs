@@ -46,6 +46,11 @@ impl Lag {
         least.max(Duration::from_micros(us).min(MOST))
     }
 
+    /// The mean of what was measured, if anything was.
+    pub fn round_trip(&self) -> Option<Duration> {
+        (self.samples > 0).then(|| Duration::from_micros(self.mean_us.into()))
+    }
+
     /// How many moves it was learned from.
     pub fn samples(self) -> u32 {
         self.samples

@@ -17,11 +17,17 @@ mod lag;
 mod record;
 mod session;
 mod snapshot;
+mod text;
 
 pub use action::{Action, Command, Ending, GameResult, SearchRequest, Trouble};
-pub use chat::{ChatOptions, MAX_CHAT_CHARS};
+pub use chat::{
+    ChatCommand, ChatOptions, MAX_CHAT_CHARS, Names, RoomOptions, Template, TemplateError,
+    WaitingNames,
+};
 pub use clock::Clock;
-pub use decision::{DrawOptions, Evaluation, Options, ResignOptions};
+pub use decision::{
+    DrawOptions, Evaluation, Manners, Occasion, Options, ResignOptions, TakebackOptions,
+};
 pub use event::{
     Arrived, ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState,
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
@@ -29,3 +35,4 @@ pub use event::{
 pub use lag::{Lag, LagMeter};
 pub use session::{Found, Input, PonderCount, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};
+pub use text::one_line;

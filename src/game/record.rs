@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::{
-    game::{Clock, GameFull},
+    game::{Clock, GameFull, Player},
     rules::{History, Move, MoveList, Position},
 };
 
@@ -18,6 +18,13 @@ pub(super) struct Record {
     pub(super) history: History,
     /// The newest clocks.
     pub(super) clock: Clock,
+}
+
+/// What stands open of a player's offers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenOffers {
+    pub(super) draw: bool,
+    pub(super) takeback: bool,
 }
 
 /// A move of a server's list that our rules do not allow.
@@ -39,6 +46,17 @@ impl Record {
     /// How many moves were played.
     pub(super) fn ply(&self) -> usize {
         self.history.moves().len()
+    }
+
+    /// Who plays against us.
+    pub(super) fn opponent(&self) -> &Player {
+        &self.full.players[(!self.full.our_color).index()]
+    }
+
+    /// What the opponent offers and proposes.
+    pub(super) fn offers_of_opponent(&self) -> OpenOffers {
+        let (state, them) = (&self.full.state, (!self.full.our_color).index());
+        OpenOffers { draw: state.draw_offer[them], takeback: state.takeback_offer[them] }
     }
 
     /// The history of this list. Only what goes beyond the known moves is played when the list

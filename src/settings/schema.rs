@@ -5,7 +5,10 @@ use std::str::FromStr;
 use config::{Value, ValueKind};
 use tracing_subscriber::filter::EnvFilter;
 
-use crate::{game::MAX_CHAT_CHARS, settings::sections};
+use crate::{
+    game::{MAX_CHAT_CHARS, Template},
+    settings::sections,
+};
 
 /// A key and what it takes.
 pub(super) struct Key {
@@ -22,7 +25,7 @@ pub(super) enum Kind {
     Number { min: i64, max: i64 },
     /// Any text.
     Text,
-    /// A line of chat.
+    /// A line of chat with placeholders.
     Chat,
     /// A text that is never shown.
     Secret,
@@ -34,6 +37,8 @@ pub(super) enum Kind {
     Word(&'static [&'static str]),
     /// Some of these words, at least one.
     Words(&'static [&'static str]),
+    /// Some of these words, or none.
+    AnyWords(&'static [&'static str]),
     /// Names of accounts.
     Names,
     /// Paths of files.
@@ -101,7 +106,7 @@ impl Kind {
         let kind = match self {
             Self::Switch => bool::from_str(text).map(ValueKind::Boolean).ok(),
             Self::Number { .. } => i64::from_str(text).map(ValueKind::I64).ok(),
-            Self::Words(_) | Self::Names | Self::Files | Self::Clocks => {
+            Self::Words(_) | Self::AnyWords(_) | Self::Names | Self::Files | Self::Clocks => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Some(ValueKind::Array(items.map(Value::from).collect()))
             }
@@ -119,15 +124,14 @@ impl Kind {
             (Self::Switch, ValueKind::Boolean(_))
             | (Self::Text | Self::Secret, ValueKind::String(_)) => true,
             (Self::Number { min, max }, ValueKind::I64(number)) => (min..=max).contains(number),
-            (Self::Chat, ValueKind::String(text)) => {
-                text.chars().count() <= MAX_CHAT_CHARS && !text.contains(char::is_control)
-            }
+            (Self::Chat, ValueKind::String(text)) => Template::from_str(text).is_ok(),
             (Self::Url, ValueKind::String(text)) => is_url(text),
             (Self::Filter, ValueKind::String(text)) => is_filter(text),
             (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
-            (Self::Words(words), ValueKind::Array(items)) => {
+            (Self::Words(_), ValueKind::Array(items)) if items.is_empty() => false,
+            (Self::Words(words) | Self::AnyWords(words), ValueKind::Array(items)) => {
                 let is_one = |item: &Value| matches!(&item.kind, ValueKind::String(text) if words.contains(&text.as_str()));
-                !items.is_empty() && items.iter().all(is_one)
+                items.iter().all(is_one)
             }
             (Self::Clocks, ValueKind::Array(items)) => {
                 let is_clock = |item: &Value| matches!(&item.kind, ValueKind::String(text) if sections::is_clock(text));
@@ -146,11 +150,15 @@ impl Kind {
             Self::Switch => "true or false".to_owned(),
             Self::Number { min, max } => format!("a whole number from {min} to {max}"),
             Self::Text | Self::Secret => "a text".to_owned(),
-            Self::Chat => format!("one line of at most {MAX_CHAT_CHARS} characters"),
+            Self::Chat => format!(
+                "one line of at most {MAX_CHAT_CHARS} characters, where {{opponent}}, {{me}}, \
+                 {{engine}} and {{version}} are filled in and each name counts for 30"
+            ),
             Self::Url => "an address like https://lichess.org".to_owned(),
             Self::Filter => "directives like meitner::platform=debug,hyper=info".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Words(words) => format!("a list of at least one of {}", words.join(", ")),
+            Self::AnyWords(words) => format!("a list of some of {}", words.join(", ")),
             Self::Names => "a list of names".to_owned(),
             Self::Files => "a list of files".to_owned(),
             Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use meitner::{
     arbiter::TimeControl,
     arena::{
-        ArenaOptions, ChallengeSpec, ColorChoice, Endpoint, Fault, HouseAction, HouseSpec,
-        OpponentKind, ScriptedOpponent,
+        ArenaOptions, ChallengeSpec, ColorChoice, HouseAction, HouseSpec, OpponentKind,
+        ScriptedOpponent,
     },
     daemon::{Criteria, Options, PolicyOptions},
     game,
@@ -91,8 +91,8 @@ async fn a_draw_is_agreed_when_we_are_not_better() {
     let world = World::new().await;
     world.house(OpponentKind::Silent);
     let mut options = options();
-    options.game.draw.from_ply = 0;
-    options.game.draw.accept_at_most_cp = 10_000;
+    options.game.humans.draw.when.from_move = 1;
+    options.game.humans.draw.accept_at_most_cp = 10_000;
     let bot = world.bot_with(options).await;
     let game = world.challenge(60, 0, ColorChoice::White);
     world.until("the game starts", |arena| arena.game(&game).is_some()).await;
@@ -104,20 +104,22 @@ async fn a_draw_is_agreed_when_we_are_not_better() {
 }
 
 #[tokio::test]
-async fn a_takeback_that_somebody_accepted_is_followed() {
+async fn a_takeback_that_somebody_asked_for_is_followed() {
     let world = World::new().await;
-    world.house(OpponentKind::Silent);
+    world.arena.add_house(&HouseSpec {
+        opponent: OpponentKind::Silent,
+        accepts_takebacks: true,
+        ..HouseSpec::named(HOUSE)
+    });
     let bot = world.bot().await;
     let game = world.challenge(60, 0, ColorChoice::White);
-    let act = |action: HouseAction| world.arena.act(&game, &action).unwrap();
-    world.until("the game starts", |arena| arena.game(&game).is_some()).await;
-    world.reply(&game).await;
-    act(HouseAction::ProposeTakeback);
-    // The bot's owner accepts on the web site.
+    world.reply_first(&game).await;
+    // The bot's owner asks on the web site, and the opponent agrees.
     world.post(&format!("/api/bot/game/{game}/takeback/yes")).await;
-    world.until("the list is shorter", |arena| arena.game(&game).unwrap().moves.len() < 2).await;
+    world.until("a move is taken back", |arena| arena.counters().takebacks == 1).await;
+    world.until_moves(&game, 2).await;
     world.reply(&game).await;
-    act(HouseAction::Resign);
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
     assert_eq!(bot.stop().await.won, 1);
     world.assert_clean();
 }
@@ -189,24 +191,4 @@ async fn viewers_see_the_game() {
     world.arena.act(&game, &HouseAction::Resign).unwrap();
     bot.until_playing(0).await;
     bot.stop().await;
-}
-
-#[tokio::test]
-async fn the_opponent_is_greeted_once_and_taken_leave_of() {
-    let world = World::new().await;
-    world.house(OpponentKind::Random);
-    let mut options = options();
-    options.game.chat.greeting = "Good luck & have fun!".to_owned();
-    options.game.chat.goodbye = "ä".repeat(300);
-    let bot = world.bot_with(options).await;
-    let game = world.challenge(60, 0, ColorChoice::White);
-    world.until_moves(&game, 4).await;
-    // A reopened stream begins with the whole game again, which is no reason to greet again.
-    world.arena.inject(Endpoint::GameStream, Fault::Cut);
-    world.finished(&game).await;
-    bot.stop().await;
-    let chat = world.chat(&game).await;
-    assert_eq!(chat.matches("Good luck & have fun!").count(), 1, "{chat}");
-    assert_eq!(chat.matches('ä').count(), 140, "{chat}");
-    world.assert_clean();
 }

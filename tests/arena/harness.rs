@@ -155,6 +155,12 @@ impl World {
         self.until_moves(game, count + 2).await;
     }
 
+    /// The same for the first move, once the game has begun.
+    pub(crate) async fn reply_first(&self, game: &str) {
+        self.until("the game starts", |arena| arena.game(game).is_some()).await;
+        self.reply(game).await;
+    }
+
     /// Plays a good move for the house and tells how many there were before.
     pub(crate) fn house_move(&self, game: &str) -> usize {
         let moves = self.arena.game(game).expect("the game").moves;
@@ -185,8 +191,17 @@ impl World {
 
     /// What stands in the players' chat of a game, as the server tells it.
     pub(crate) async fn chat(&self, game: &str) -> String {
+        self.get(&format!("/api/bot/game/{game}/chat")).await
+    }
+
+    /// What stands in the spectators' chat of a game.
+    pub(crate) async fn spectators_chat(&self, game: &str) -> String {
+        self.get(&format!("/api/game/{game}/chat")).await
+    }
+
+    async fn get(&self, path: &str) -> String {
         let client = reqwest::Client::builder().tls_certs_only([]).build().expect("a client");
-        let url = format!("{}/api/bot/game/{game}/chat", self.base_url);
+        let url = format!("{}{path}", self.base_url);
         let answer = client.get(url).bearer_auth(&self.token).send().await.expect("an answer");
         answer.text().await.expect("a body")
     }

@@ -4,7 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, Instant},
@@ -13,16 +13,15 @@ use std::{
 use meitner::{
     arena::{ColorChoice, Endpoint, Fault, FaultRule, OpponentKind},
     daemon::DaemonError,
-    game::ChatOptions,
     platform::lichess::{self, Client, StartError},
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::sleep;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{
     faults::{conclude, under_way, under_way_with},
     harness::{World, eventually, ms, options},
+    log::Log,
 };
 
 /// Fails so many times, then every name is this machine.
@@ -156,7 +155,7 @@ async fn pages_instead_of_a_game_stream_are_survived() {
 #[tokio::test]
 async fn an_error_object_in_the_event_stream_costs_that_line_only() {
     let log = Log::default();
-    let _guard = log.start();
+    let _guard = log.start(tracing::Level::INFO);
     let world = World::new().await;
     let (bot, game) = under_way(&world).await;
     let text = "Please slow down".to_owned();
@@ -170,7 +169,7 @@ async fn an_error_object_in_the_event_stream_costs_that_line_only() {
 #[tokio::test]
 async fn complaints_in_a_game_stream_make_the_bot_wait() {
     let log = Log::default();
-    let _guard = log.start();
+    let _guard = log.start(tracing::Level::INFO);
     let world = World::new().await;
     let (bot, game) = under_way(&world).await;
     for _ in 0..3 {
@@ -189,7 +188,7 @@ async fn complaints_in_a_game_stream_make_the_bot_wait() {
 #[tokio::test]
 async fn another_process_on_the_token_is_told_of() {
     let log = Log::default();
-    let _guard = log.start();
+    let _guard = log.start(tracing::Level::INFO);
     let world = World::new().await;
     let first = world.bot().await;
     let second = world.bot().await;
@@ -277,7 +276,7 @@ async fn a_legal_move_that_is_refused_once_is_replaced_by_another() {
 #[tokio::test]
 async fn legal_moves_that_are_refused_twice_end_the_game_with_one_line_of_log() {
     let log = Log::default();
-    let _guard = log.start();
+    let _guard = log.start(tracing::Level::INFO);
     let world = World::new().await;
     let (bot, game) = under_way(&world).await;
     for _ in 0..2 {
@@ -342,9 +341,8 @@ async fn no_move_waits_for_chat_or_for_the_list_of_games() {
             },
         );
     }
-    let chat = ChatOptions { greeting: "Good luck!".to_owned(), ..ChatOptions::default() };
     let mut options = options();
-    options.game.chat = chat;
+    options.game.chat.players.greeting = "Good luck!".parse().expect("a template");
     let mut limits = world.limits();
     limits.request_timeout = Duration::from_secs(20);
     let client = world.client_with(limits, lichess::Patience::default());
@@ -363,43 +361,4 @@ async fn no_move_waits_for_chat_or_for_the_list_of_games() {
     world.finished(&game).await;
     bot.kill().await;
     world.assert_clean();
-}
-
-/// What the bot writes to its log while a test's thread runs it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn start(&self) -> tracing::subscriber::DefaultGuard {
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::INFO)
-            .with_ansi(false)
-            .with_writer(self.clone())
-            .finish();
-        tracing::subscriber::set_default(subscriber)
-    }
-
-    fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
 }

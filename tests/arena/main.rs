@@ -8,6 +8,7 @@ mod harness;
 mod incidents;
 mod lag;
 mod lifecycle;
+mod log;
 mod matchmaking;
 mod offers;
 mod policy;

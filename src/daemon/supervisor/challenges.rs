@@ -12,7 +12,7 @@ use crate::{
         slots::Holder,
         supervisor::{Closing, Supervisor},
     },
-    game::GameId,
+    game::{GameId, WaitingNames},
     platform::{
         Challenge, DeclineReason, User,
         lichess::{ApiError, Retry},
@@ -77,6 +77,23 @@ impl Supervisor {
                 }
             }
         }
+    }
+
+    /// Lets the games know who waits.
+    pub(super) fn publish_waiting(&self) {
+        if self.queue.len() == 0 && self.waiting.borrow().is_empty() {
+            return;
+        }
+        let in_order = self.queue.in_order(&self.current_policy().queue);
+        let name = |challenge: Challenge| {
+            challenge.challenger.map_or_else(|| "anonymous".to_owned(), |user| user.name)
+        };
+        let names: WaitingNames = in_order.into_iter().map(name).collect();
+        self.waiting.send_if_modified(|known| {
+            let is_new = *known != names;
+            *known = names;
+            is_new
+        });
     }
 
     fn judge(&self, policy: &PolicyOptions, challenge: &Challenge) -> Verdict {

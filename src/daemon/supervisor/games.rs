@@ -14,7 +14,8 @@ use crate::{
         tasks::Crash,
     },
     game::{
-        self, EndReason, Ending, GameId, GameResult, Session, Snapshot, driver::EngineFailedError,
+        self, EndReason, Ending, GameId, GameResult, Session, Snapshot, WaitingNames,
+        driver::EngineFailedError,
     },
     platform::{
         GameStart,
@@ -97,9 +98,9 @@ impl Supervisor {
             live.insert(id.clone(), watcher);
         });
         let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
-        let quit = self.quit.clone();
+        let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "lichess", game_id = %id);
-        let game = play(client, account, session, engine, snapshots, quit);
+        let game = play(client, account, session, engine, snapshots, waiting, quit);
         self.games.spawn(id, game.instrument(span));
     }
 
@@ -187,6 +188,7 @@ async fn play(
     session: Session,
     engine: Arc<Engine>,
     snapshots: watch::Sender<Snapshot>,
+    waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
 ) -> Result<(Ending, Arc<Engine>), EngineFailedError> {
     let id = session.id().clone();
@@ -194,7 +196,8 @@ async fn play(
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
     let link = game::driver::Link { events, commands: command_sender };
     let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let driver = pin!(game::driver::run(session, Arc::clone(&engine), link, snapshots, quit));
+    let driver = game::driver::run(session, Arc::clone(&engine), link, snapshots, waiting, quit);
+    let driver = pin!(driver);
     let (ending, ()) = tokio::join!(driver, adapter);
     ending.map(|ending| (ending, engine))
 }

@@ -34,7 +34,7 @@ use crate::{
         slots::{Engines, Slots},
         tasks::GameTasks,
     },
-    game::{self, Ending, GameId, LiveGames, driver::EngineFailedError},
+    game::{self, Ending, GameId, LiveGames, WaitingNames, driver::EngineFailedError},
     platform::{
         DeclineReason, PlatformEvent,
         lichess::{Account, Client, StartError, events},
@@ -187,6 +187,8 @@ struct Supervisor {
     /// Each gives its engine back at the end.
     games: GameTasks<Result<(Ending, Arc<Engine>), EngineFailedError>>,
     live: watch::Sender<LiveGames>,
+    /// For the games, where anybody may ask.
+    waiting: watch::Sender<WaitingNames>,
     /// Makes all games leave.
     quit: CancellationToken,
     requests: Requests,
@@ -256,6 +258,7 @@ impl Supervisor {
             account,
             games: GameTasks::new(),
             live,
+            waiting: watch::channel(WaitingNames::default()).0,
             quit: CancellationToken::new(),
             opponents: Opponents::default(),
             accepts_paused_until: None,
@@ -304,6 +307,7 @@ impl Supervisor {
                 () = still_to_come(ready_at) => {}
             }
             self.admit();
+            self.publish_waiting();
         }
         failure
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     game::{
-        Action, Command, EndReason, Ending, GameResult, MAX_CHAT_CHARS, Room,
+        Action, Command, EndReason, Ending, GameResult,
         record::Record,
         session::{Session, Step},
     },
@@ -68,19 +68,11 @@ impl Session {
             (_, None) => GameResult::Drawn,
         };
         if !matches!(result, GameResult::Unknown | GameResult::Aborted) {
-            say(&self.options.chat.goodbye, out);
+            self.take_leave(out);
         }
         let plies = self.game.as_ref().map_or(0, Record::ply);
         let ending = Ending { reason, winner, result, plies };
         self.step = Step::Finished(ending.clone());
         out.push(Action::Finish(ending));
-    }
-}
-
-/// Writes a text of the settings to the opponent, if there is one.
-pub(super) fn say(text: &str, out: &mut Vec<Action>) {
-    let text: String = text.chars().take(MAX_CHAT_CHARS).collect();
-    if !text.is_empty() {
-        out.push(Action::Send(Command::Say { room: Room::Player, text }));
     }
 }

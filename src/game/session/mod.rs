@@ -2,28 +2,30 @@
 //!
 //! The server's full move list is the only truth. Every line is compared with it, so that lists
 //! that repeat, grow, shrink or contradict what we knew all end in the same way: a position, and
-//! the question whose turn it is. What follows from that is in `turn` and `ponder`; `offers` and
-//! `leaving` hold what may happen on either side's turn.
+//! the question whose turn it is. What follows from that is in `turn` and `ponder`; `offers`, `chat`
+//! and `leaving` hold what may happen on either side's turn.
 
+mod chat;
 mod leaving;
 mod offers;
 mod ponder;
 mod turn;
 
-use std::time::Instant;
-
-use tracing::debug;
+use std::{sync::Arc, time::Instant};
 
 pub use ponder::PonderCount;
 
 use crate::{
     game::{
-        Action, Arrived, ChatLine, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull,
-        GameId, GameState, Lag, Options, Phase, Player, Snapshot, Status, TimeControl, Trouble,
+        Action, Arrived, Clock, Command, EndReason, Ending, Evaluation, Event, GameFull, GameId,
+        GameState, Lag, Options, Phase, Player, Snapshot, Status, TimeControl, Trouble,
+        WaitingNames,
+        chat::Limiter,
         decision::Outlook,
         record::{IllegalInList, Record},
         session::{
-            leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST, say},
+            leaving::{LEAVE_PAUSE, LEAVE_PAUSE_LEAST},
+            offers::Offers,
             ponder::{Expected, Pondering},
         },
     },
@@ -42,6 +44,8 @@ pub enum Input {
     Thought(Thought),
     /// The running search ended.
     Found(Found),
+    /// Others wait for a game with us, or nobody does any more.
+    Waiting(WaitingNames),
     /// Time passed; due when [`Session::deadline`] is reached.
     Tick,
     /// Leave the game: abort it if it has hardly begun, else resign.
@@ -93,12 +97,13 @@ pub struct Session {
     broken_length: Option<usize>,
     /// The move that the server refused in the present position.
     refused: Option<Move>,
-    /// When we last accepted the offer that is open.
-    accepted_offer_at: Option<Instant>,
-    last_offer_ply: Option<usize>,
+    offers: Offers,
     claim_at: Option<Instant>,
     last_claim: Option<Instant>,
     abort_at: Option<Instant>,
+    /// The answers in each room.
+    limiters: [Limiter; 2],
+    waiting: WaitingNames,
     has_greeted: bool,
     /// The server went on beyond an end that our rules see: it is not waited for again.
     plays_on: bool,
@@ -116,6 +121,8 @@ enum Step {
     Doubting { until: Instant },
     /// Our turn, a search runs.
     Searching,
+    /// Our turn, and we agreed to a draw or a takeback: the server gets a moment to show it.
+    Agreed { until: Instant },
     /// Our turn, the move is on its way.
     Sent { mv: Move },
     /// Our turn, the server refused the move: the stream gets a moment to say why.
@@ -142,11 +149,12 @@ impl Session {
             ponder_count: PonderCount::default(),
             broken_length: None,
             refused: None,
-            accepted_offer_at: None,
-            last_offer_ply: None,
+            offers: Offers::default(),
             claim_at: None,
             last_claim: None,
             abort_at: None,
+            limiters: Default::default(),
+            waiting: Arc::default(),
             has_greeted: false,
             plays_on: false,
             is_quitting: false,
@@ -170,11 +178,9 @@ impl Session {
                 self.lag = lag;
                 self.on_event(event, at, now, &mut out);
             }
-            Input::Thought(thought) => match &mut self.pondering {
-                Some(pondering) => pondering.thought = Some(thought),
-                None => self.thought = Some(thought),
-            },
+            Input::Thought(thought) => self.on_thought(thought, now, &mut out),
             Input::Found(found) => self.on_found(found, now, &mut out),
+            Input::Waiting(waiting) => self.waiting = waiting,
             Input::Tick => {}
             Input::Quit => {
                 self.is_quitting = true;
@@ -188,7 +194,9 @@ impl Session {
     /// When the session wants an [`Input::Tick`] at the latest.
     pub fn deadline(&self) -> Option<Instant> {
         match self.step {
-            Step::Doubting { until } | Step::Disputed { until, .. } => Some(until),
+            Step::Doubting { until } | Step::Disputed { until, .. } | Step::Agreed { until } => {
+                Some(until)
+            }
             Step::Leaving { since, .. } => Some(since + LEAVE_PAUSE),
             Step::Idle if self.is_their_turn() => {
                 self.abort_at.into_iter().chain(self.claim_at).min()
@@ -229,12 +237,22 @@ impl Session {
         self.game.as_ref().map(|game| &game.full.players)
     }
 
+    fn on_thought(&mut self, thought: Thought, now: Instant, out: &mut Vec<Action>) {
+        if let Some(pondering) = &mut self.pondering {
+            pondering.thought = Some(thought);
+        } else {
+            self.thought = Some(thought);
+            // It may be what the answer to an open offer waits for.
+            self.answer_offers(now, out);
+        }
+    }
+
     fn on_event(&mut self, event: Event, arrived: Instant, now: Instant, out: &mut Vec<Action>) {
         match event {
             Event::Full(full) => self.on_full(*full, arrived, now, out),
             Event::State(state) => self.on_state(state, arrived, now, out),
             Event::OpponentGone(claim_in) => self.on_opponent_gone(claim_in, arrived),
-            Event::Chat(ChatLine { room, from, text }) => debug!(?room, from, text, "chat"),
+            Event::Chat(line) => self.on_chat(&line, now, out),
             Event::MoveRefused { ply } => self.on_refused(ply, now, out),
             Event::Lost(reason) => self.finish(EndReason::Lost(reason), None, out),
         }
@@ -268,10 +286,12 @@ impl Session {
         if self.step == Step::AwaitingFull {
             self.step = Step::Idle;
         }
-        if !std::mem::replace(&mut self.has_greeted, true) && state.moves.len() < ABORTABLE_PLIES {
-            say(&self.options.chat.greeting, out);
-        }
+        let is_young = state.moves.len() < ABORTABLE_PLIES;
         self.on_state(state, arrived, now, out);
+        let is_over = matches!(self.step, Step::Finished(_));
+        if !std::mem::replace(&mut self.has_greeted, true) && is_young && !is_over {
+            self.greet(out);
+        }
         self.leave_again(LEAVE_PAUSE_LEAST, now, out);
         if self.is_quitting {
             self.leave(now, out);
@@ -316,11 +336,9 @@ impl Session {
         if self.broken_length.is_some_and(|length| state.moves.len() > length) {
             self.broken_length = None;
         }
+        game.full.state = state;
         self.on_position(&before, now, out);
-        self.answer_offer(&state, now, out);
-        if let Some(game) = &mut self.game {
-            game.full.state = state;
-        }
+        self.answer_offers(now, out);
         self.decide(now, out);
         self.ponder(now, out);
     }
@@ -332,7 +350,11 @@ impl Session {
         let has_clock = matches!(game.full.time_control, TimeControl::Clock { .. });
         let is_new = game.history.moves() != before.moves();
         let is_their_turn = self.is_their_turn();
+        let plies = game.ply();
         if is_new {
+            if plies < before.moves().len() {
+                self.on_taken_back(plies);
+            }
             if !is_their_turn {
                 // A move of theirs also says that they are back.
                 self.claim_at = None;
@@ -389,6 +411,10 @@ impl Session {
                 let ply = self.game.as_ref().map_or(0, Record::ply);
                 out.push(Action::Alert(Trouble::MoveRefused { uci: mv.to_string(), ply }));
                 self.reopen(out);
+            }
+            Step::Agreed { until } if until <= now => {
+                self.step = Step::Idle;
+                self.decide(now, out);
             }
             Step::Idle if self.is_their_turn() => {
                 self.abort_if_due(now, out);

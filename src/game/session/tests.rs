@@ -1,16 +1,18 @@
 //! What the server and the search say, line by line, and what the session answers.
 
+mod chat;
+mod offers;
 mod ponder;
 
 use std::time::Duration;
 
 use super::{
-    offers::{ACCEPT_PAUSE, CLAIM_PAUSE},
+    offers::CLAIM_PAUSE,
     turn::{DISPUTE_WAIT, DOUBT_WAIT},
     *,
 };
 use crate::{
-    game::{DrawOptions, GameResult, LostReason, ResignOptions},
+    game::{DrawOptions, GameResult, LostReason, Manners, Occasion, ResignOptions},
     search::Limits,
 };
 
@@ -293,17 +295,6 @@ fn the_only_move_is_played_at_once() {
 }
 
 #[test]
-fn the_only_move_accepts_no_draw_on_an_old_evaluation() {
-    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-    let mut table = Table::new(Color::Black, Options { draw, ..Options::default() });
-    table.session.outlook.learn(Evaluation::default(), &table.session.options);
-    table.full.initial_fen = Some("k7/8/1R6/8/8/8/7P/4K3 b - - 0 1".to_owned());
-    table.full.state.draw_offer = [true, false];
-    let full = Event::Full(Box::new(table.full.clone()));
-    assert_eq!(table.event(full), ["play a8a7 at 0"]);
-}
-
-#[test]
 fn an_engine_without_a_move_is_replaced_by_any_legal_move() {
     let mut table = Table::white();
     table.full("");
@@ -496,107 +487,6 @@ fn a_lost_game_is_finished_without_result() {
     let actions = table.event(Event::Lost(LostReason::NotFound));
     assert_eq!(actions[0], "stop");
     assert!(actions[1].starts_with("finish: unknown"), "{actions:?}");
-}
-
-#[test]
-fn a_draw_is_accepted_when_we_are_not_better() {
-    let list = "e2e4 e7e5 g1f3 d7d6";
-    let offer = |list: &str| GameState { draw_offer: [false, true], ..state(list) };
-    for (centipawns, expected) in [(-30, &["AcceptDraw"][..]), (80, &[][..])] {
-        let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-        let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
-        table.full("e2e4 e7e5");
-        table.found("g1f3", centipawns);
-        table.moves("e2e4 e7e5 g1f3");
-        assert_eq!(table.state(offer("e2e4 e7e5 g1f3")), expected);
-        assert_eq!(table.state(offer("e2e4 e7e5 g1f3")), NOTHING, "once");
-        assert_eq!(table.moves(list), ["search at 4"]);
-    }
-}
-
-#[test]
-fn an_acceptance_that_got_lost_is_renewed_by_the_stream() {
-    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-    let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
-    table.full("e2e4 e7e5");
-    table.found("g1f3", -30);
-    let offer = GameState { draw_offer: [false, true], ..state("e2e4 e7e5 g1f3") };
-    assert_eq!(table.state(offer.clone()), ["AcceptDraw"]);
-    table.now += ACCEPT_PAUSE;
-    assert_eq!(table.state(offer), ["AcceptDraw"]);
-}
-
-#[test]
-fn an_offer_on_our_turn_waits_for_a_fresh_evaluation() {
-    for (centipawns, expected) in [(-10, "play b1c3 at 4 with draw"), (500, "play b1c3 at 4")] {
-        let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-        let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
-        table.full("e2e4 e7e5");
-        table.found("g1f3", -30);
-        table.moves("e2e4 e7e5 g1f3");
-        let list = "e2e4 e7e5 g1f3 d7d6";
-        let offer = GameState { draw_offer: [false, true], ..state(list) };
-        assert_eq!(table.state(offer.clone()), ["search at 4"]);
-        assert_eq!(table.state(offer), NOTHING);
-        assert_eq!(table.found("b1c3", centipawns), [expected]);
-    }
-}
-
-#[test]
-fn a_search_that_finished_nothing_decides_nothing() {
-    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-    let resign = ResignOptions { enabled: true, below_cp: 100, after_moves: 1 };
-    let mut table = Table::new(Color::White, Options { draw, resign, ..Options::default() });
-    table.full("e2e4 e7e5");
-    table.state(GameState { draw_offer: [false, true], ..state("e2e4 e7e5") });
-    let position = table.session.game.as_ref().unwrap().history.position();
-    let best = Some(position.parse_uci("g1f3").unwrap());
-    let found = Found { best, ..Found::default() };
-    assert_eq!(table.input(Input::Found(found)), ["play g1f3 at 2"]);
-}
-
-#[test]
-fn an_open_offer_that_a_search_finds_good_is_accepted_with_the_move() {
-    let draw = DrawOptions { from_ply: 0, ..DrawOptions::default() };
-    let mut table = Table::new(Color::White, Options { draw, ..Options::default() });
-    table.full("e2e4 e7e5");
-    table.state(GameState { draw_offer: [false, true], ..state("e2e4 e7e5") });
-    assert_eq!(table.found("g1f3", -50), ["play g1f3 at 2 with draw"]);
-}
-
-#[test]
-fn a_hopeless_game_is_resigned_if_so_set() {
-    let resign = ResignOptions { enabled: true, below_cp: -900, after_moves: 1 };
-    let mut table = Table::new(Color::White, Options { resign, ..Options::default() });
-    table.full("e2e4 e7e5");
-    assert_eq!(table.found("g1f3", -1000), ["Resign"]);
-}
-
-#[test]
-fn victory_is_claimed_when_due_and_only_on_the_opponents_turn() {
-    let mut table = Table::white();
-    table.full("e2e4 e7e5");
-    assert_eq!(table.event(Event::OpponentGone(Some(ms(1000)))), NOTHING);
-    assert_eq!(table.wait(ms(1500)), NOTHING, "our turn");
-    table.found("g1f3", 0);
-    assert_eq!(table.moves("e2e4 e7e5 g1f3"), ["ClaimVictory"]);
-    assert_eq!(table.event(Event::OpponentGone(Some(ms(0)))), NOTHING, "not too often");
-    assert_eq!(table.session.deadline(), Some(table.now + CLAIM_PAUSE));
-    assert_eq!(table.wait(CLAIM_PAUSE), ["ClaimVictory"]);
-}
-
-#[test]
-fn an_opponent_who_is_back_keeps_the_game() {
-    let mut table = Table::white();
-    table.full("e2e4 e7e5 g1f3");
-    table.event(Event::OpponentGone(Some(ms(1000))));
-    table.event(Event::OpponentGone(None));
-    assert_eq!(table.wait(ms(5000)), NOTHING);
-    table.event(Event::OpponentGone(Some(ms(1000))));
-    table.moves("e2e4 e7e5 g1f3 d7d6");
-    table.found("b1c3", 0);
-    table.moves("e2e4 e7e5 g1f3 d7d6 b1c3");
-    assert_eq!(table.wait(ms(5000)), NOTHING, "a move says so too");
 }
 
 #[test]

@@ -37,8 +37,8 @@ impl Session {
         let Some(game) = &self.game else { return };
         let candidates = game.candidates(self.refused);
         if let [only] = candidates[..] {
-            self.outlook.forget_last();
-            return self.play(only, out);
+            self.outlook.learn(game.ply(), None);
+            return self.play(only, now, out);
         }
         let limits = self.limits(game, &candidates, now);
         let request = SearchRequest { history: game.history.clone(), limits };
@@ -84,12 +84,11 @@ impl Session {
         }
         // The search is over by itself: nothing is left to stop.
         self.step = Step::Idle;
-        if found.thought.depth > 0 {
-            self.outlook.learn(found.thought.evaluation, &self.options);
+        // One that was stopped before it finished anything has an evaluation that means nothing.
+        let is_thought = found.thought.depth > 0;
+        self.outlook.learn(game.ply(), is_thought.then_some(found.thought.evaluation));
+        if is_thought {
             self.thought = Some(found.thought);
-        } else {
-            // It was stopped before it finished anything: its evaluation means nothing.
-            self.outlook.forget_last();
         }
         let candidates = game.candidates(self.refused);
         let playable = found.best.filter(|best| candidates.contains(best));
@@ -97,18 +96,19 @@ impl Session {
         if playable.is_none() {
             out.push(Action::Alert(Trouble::NoBestMove { said: found.best, instead: mv }));
         }
-        if self.outlook.resigns(&self.options.resign) && !self.is_abortable() {
+        let situation = self.situation(game, now);
+        if self.outlook.resigns(self.manners(), &situation) && !self.is_abortable() {
             return self.leave_by(Command::Resign, now, out);
         }
         let foreseen = found.ponder.filter(|_| playable.is_some());
         self.expected = foreseen.map(|reply| Expected { ply: game.ply(), ours: mv, reply });
-        self.play(mv, out);
+        self.play(mv, now, out);
     }
 
-    pub(super) fn play(&mut self, mv: Move, out: &mut Vec<Action>) {
+    pub(super) fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         let ply = game.ply();
-        let offer_draw = self.offer_with_move(ply);
+        let offer_draw = self.offer_with_move(ply, now);
         out.push(Action::Send(Command::Play { ply, mv, offer_draw }));
         self.step = Step::Sent { mv };
     }

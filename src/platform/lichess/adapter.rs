@@ -433,9 +433,11 @@ impl Adapter<'_> {
         match answer {
             Answer::Move { try_number, result } => self.on_move_answer(try_number, result),
             Answer::Command { command, result: Err(error) } => {
-                warn!(?command, %error, "the server did not carry out a command");
+                warn!(command = command.kind(), %error, "the server did not carry out a command");
             }
-            Answer::Command { command, result: Ok(()) } => debug!(?command, "carried out"),
+            Answer::Command { command, result: Ok(()) } => {
+                debug!(command = command.kind(), "carried out");
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     game::{
         ChatLine, EndReason, Event, Expiration, GameFull, GameState, InvalidGameIdError,
-        LostReason, Player, Room, Status, TimeControl,
+        LostReason, Player, Room, Status, TimeControl, one_line,
     },
     platform::{
         AccountFacts, Challenge, ChallengeClock, DeclineReason, DeclinedChallenge, GameStart,
@@ -24,6 +24,9 @@ use crate::{
 };
 
 const BOT: &str = "BOT";
+/// More than a server's names and lines of chat have, in characters.
+const LONGEST_NAME: usize = 64;
+const LONGEST_CHAT: usize = 500;
 /// How the server writes the standard start position.
 const STANDARD_START: &str = "startpos";
 
@@ -302,7 +305,7 @@ impl GameBody {
             id: self.game_id.parse()?,
             color: self.color.as_deref().and_then(color),
             variant: self.variant.map(|variant| variant.key).unwrap_or_default(),
-            opponent: name.rsplit(' ').next().unwrap_or_default().to_owned(),
+            opponent: one_line(name.rsplit(' ').next().unwrap_or_default(), LONGEST_NAME),
             is_bot_playable: self.compat.and_then(|compat| compat.bot),
         })
     }
@@ -353,7 +356,7 @@ impl ChallengeBody {
 impl UserBody {
     fn into_user(self) -> User {
         User {
-            name: self.name.unwrap_or_else(|| self.id.clone()),
+            name: one_line(self.name.as_ref().unwrap_or(&self.id), LONGEST_NAME),
             id: self.id.to_ascii_lowercase(),
             is_bot: self.title.as_deref() == Some(BOT),
             title: self.title,
@@ -385,7 +388,8 @@ impl ChatBody {
             Some("spectator") => Room::Spectator,
             _ => Room::Player,
         };
-        let (from, text) = (self.username.unwrap_or_default(), self.text.unwrap_or_default());
+        let line = |text: Option<String>, most| one_line(&text.unwrap_or_default(), most);
+        let (from, text) = (line(self.username, LONGEST_NAME), line(self.text, LONGEST_CHAT));
         ChatLine { room, from, text }
     }
 }
@@ -423,12 +427,16 @@ impl FullBody {
 
 impl PlayerBody {
     fn into_player(self) -> Player {
+        let is_bot = self.ai_level.is_some() || self.title.as_deref() == Some(BOT);
         let name = match (self.name, self.ai_level) {
-            (Some(name), _) => name,
+            (Some(name), _) => one_line(&name, LONGEST_NAME),
             (None, Some(level)) => format!("server engine, level {level}"),
-            (None, None) => self.id.clone().unwrap_or_else(|| "anonymous".to_owned()),
+            (None, None) => {
+                let id = self.id.as_deref().map(|id| one_line(id, LONGEST_NAME));
+                id.unwrap_or_else(|| "anonymous".to_owned())
+            }
         };
-        Player { id: self.id, name, title: self.title, rating: self.rating }
+        Player { id: self.id, name, title: self.title, rating: self.rating, is_bot }
     }
 }
 
@@ -551,7 +559,7 @@ fn status(word: &str) -> Status {
         "noStart" => EndReason::NoStart,
         "insufficientMaterialClaim" => EndReason::InsufficientMaterialClaim,
         "cheat" => EndReason::Cheat,
-        other => EndReason::Other(other.chars().take(32).collect()),
+        other => EndReason::Other(one_line(other, 32)),
     })
 }
 

@@ -9,6 +9,7 @@ mod game;
 mod kinds;
 mod lichess;
 mod log;
+mod manners;
 mod matchmaking;
 mod search;
 mod shutdown;
@@ -33,7 +34,7 @@ pub(super) fn is_clock(text: &str) -> bool {
 }
 
 /// All keys, in the order of `config/meitner.toml`.
-pub(super) static KEYS: [&[Key]; 11] = [
+pub(super) static KEYS: [&[Key]; 13] = [
     lichess::KEYS,
     challenge::KEYS,
     &kinds::HUMAN.keys,
@@ -41,6 +42,8 @@ pub(super) static KEYS: [&[Key]; 11] = [
     matchmaking::KEYS,
     search::KEYS,
     game::KEYS,
+    manners::HUMAN,
+    manners::BOT,
     chat::KEYS,
     shutdown::KEYS,
     state::KEYS,
@@ -56,7 +59,6 @@ pub(super) struct Raw {
     matchmaking: matchmaking::RawMatchmaking,
     search: search::RawSearch,
     game: game::RawGame,
-    #[serde(default)]
     chat: chat::RawChat,
     shutdown: shutdown::RawShutdown,
     state: state::RawState,

@@ -127,7 +127,7 @@ fn every_end_stops_it() {
 #[test]
 fn a_draw_that_we_accept_stops_it() {
     let mut table = pondering();
-    table.session.options.draw.from_ply = 0;
+    table.session.options.humans.draw.when.from_move = 1;
     let offer = GameState { draw_offer: [false, true], ..state(LINE) };
     assert_eq!(table.state(offer), ["AcceptDraw", "stop"]);
     assert_eq!(table.moves(&format!("{LINE} b8c6")), ["search at 4"], "if the game goes on");
@@ -137,7 +137,7 @@ fn a_draw_that_we_accept_stops_it() {
 fn an_offer_that_we_do_not_accept_disturbs_nothing() {
     let mut table = pondering();
     let offer = GameState { draw_offer: [false, true], ..state(LINE) };
-    assert_eq!(table.state(offer), NOTHING, "too early in the game");
+    assert_eq!(table.state(offer), ["DeclineDraw"], "too early in the game");
     assert_eq!(table.moves(&format!("{LINE} b8c6")), ["hit"]);
 }
 

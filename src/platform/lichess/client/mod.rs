@@ -26,7 +26,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    game::LagMeter,
+    game::{LagMeter, one_line},
     platform::lichess::{
         error::{ApiError, RateLimit, causes},
         model::{self, ErrorBody},
@@ -276,11 +276,7 @@ impl Client {
 
     /// A text of the server's, fit for logs: short, printable, and without our token.
     fn presentable(&self, text: &str) -> String {
-        text.replace(self.token.expose_secret(), "[token]")
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(MAX_MESSAGE_CHARS)
-            .collect()
+        one_line(&text.replace(self.token.expose_secret(), "[token]"), MAX_MESSAGE_CHARS)
     }
 }
 
