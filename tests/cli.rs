@@ -440,6 +440,11 @@ fn a_bot_and_an_arena_meet_and_part_in_good_order() {
     let checked = program.run_with(&["check", "--set", &url], &variables);
     let text = expect_success(&checked);
     assert!(text.contains("ok   account   Meitner is a bot"), "{text}");
+    let wish = ["check", "--set", &url, "--set", "tournament.ids=hL7vMrFQ"];
+    let checked = program.run_with(&wish, &variables);
+    assert_eq!(checked.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(text.contains("BAD  scopes    the token lacks tournament:write"), "{text}");
 
     let wrong = [("MEITNER_LICHESS__TOKEN", TOKEN)];
     let refused = program.run_with(&["run", "--set", &url], &wrong);

@@ -16,6 +16,7 @@ use meitner::{
         DeclineReason, PlatformEvent, Speed, User,
         lichess::{
             adapter, events,
+            listings::OnlineBotBody,
             model::{AccountBody, ErrorBody, PlayingBody, TokenBody},
             ndjson::LineDecoder,
         },
@@ -395,4 +396,15 @@ fn every_refusal_can_be_read() {
             assert_eq!(body.limit().is_some(), name.contains("bot-vs-bot"), "{name}");
         }
     }
+}
+
+#[test]
+fn the_bots_that_are_online_are_read() {
+    let text = file("online-bots.ndjson");
+    let bots: Vec<_> = lines(&[text.as_bytes()])
+        .iter()
+        .filter_map(|line| serde_json::from_str::<OnlineBotBody>(line).expect(line).into_bot())
+        .collect();
+    let ratings: Vec<_> = bots.iter().map(|bot| (bot.id.as_str(), bot.rating, bot.games)).collect();
+    assert_eq!(ratings, [("soot-engine", Some(2055), 958), ("fuse_box", Some(1890), 3)]);
 }

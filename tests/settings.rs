@@ -247,6 +247,37 @@ fn everything_about_the_chat_can_be_off() {
 }
 
 #[test]
+fn the_games_that_are_sought_are_set() {
+    let file = "[matchmaking]\nenabled = true\ntime_controls = [\"3+2*5\", \"0.5+1\"]\n\
+                mode = \"rated\"\nmax_rating_difference = 300\nblock = [\"One\"]\npause_s = 60\n\
+                [tournament]\nids = [\"hL7vMrFQ\"]\nberserk = \"weaker\"\n";
+    let case = Case::new(file)
+        .variable("MEITNER_TOURNAMENT__TEAMS", "Crew, night-owls")
+        .variable("MEITNER_TOURNAMENT__PASSWORD", "12345");
+    let settings = case.load().unwrap();
+    let daemon::MatchmakingOptions { time_controls, mode, block, pause, .. } =
+        &settings.daemon.policy.matchmaking;
+    let clocks = [(180, 2, 5), (30, 1, 1)].map(|(initial_s, increment_s, weight)| {
+        let clock = platform::ChallengeClock { initial_s, increment_s };
+        daemon::WeightedClock { clock, weight }
+    });
+    assert_eq!(*time_controls, clocks);
+    assert_eq!((*mode, *pause), (daemon::Mode::Rated, std::time::Duration::from_mins(1)));
+    assert!(block.contains("one"));
+    let tournament = &settings.daemon.policy.tournament;
+    assert_eq!(tournament.ids, ["hL7vMrFQ".parse().unwrap()]);
+    assert_eq!(tournament.teams, ["crew", "night-owls"]);
+    assert_eq!(tournament.password, Some(daemon::Password("12345".to_owned().into())));
+    assert_eq!(tournament.berserk, daemon::Berserk::Weaker);
+    assert!(!format!("{settings:?}").contains("12345"), "a password is not shown");
+    assert_eq!(
+        case.flag("tournament.password=12345").sentence(),
+        "--set tournament.password: a secret cannot be a flag, since every user of the machine \
+         could read it; set the variable MEITNER_TOURNAMENT__PASSWORD"
+    );
+}
+
+#[test]
 fn names_come_from_files_as_well() {
     let case = Case::new("[challenge]\nblock = [\"One\"]\n");
     for (name, text) in [("a.txt", "Two # a comment\n\n"), ("b.txt", "# nobody\nTHREE\n")] {
@@ -287,7 +318,9 @@ fn changed_keys_are_named_but_for_secrets() {
         "[lichess]\ntoken = \"b\"\n[challenge.bot]\nspeeds = [\"blitz\"]\n[search]\nnodes = 7\n";
     let changed = old.changed_keys(&Case::new(file).load().unwrap());
     assert_eq!(changed, ["challenge.bot.speeds", "search.nodes"]);
-    assert!(Settings::is_taken_up("challenge.bot.speeds"));
+    for key in ["challenge.bot.speeds", "matchmaking.enabled", "tournament.ids"] {
+        assert!(Settings::is_taken_up(key), "{key}");
+    }
     assert!(!Settings::is_taken_up("search.nodes"));
     assert!(!Settings::is_taken_up("challenge.concurrency"));
 }
@@ -427,6 +460,37 @@ fn demands_on_opponents_that_contradict_each_other_are_told() {
             "[challenge.bot]\ntime_controls = [\"3+2\", \"blitz\"]",
             "my.toml: `challenge.bot.time_controls` is [\"3+2\", \"blitz\"], but must be a list \
              of clocks in minutes and seconds, like 3+2",
+        ),
+        (
+            "[matchmaking]\ntime_controls = []",
+            "my.toml: `matchmaking.time_controls` is [], but must be a list of at least one clock \
+             in minutes and seconds, like 3+2, or 3+2*5 to choose it five times as often",
+        ),
+        (
+            "[matchmaking]\ntime_controls = [\"3+2\", \"0.1+1*2\"]",
+            "my.toml: `matchmaking.time_controls` is \"0.1+1*2\", but must be a list of clocks \
+             that the server takes from bots: 0, 0.25, 0.5, 0.75, 1, 1.5 or whole minutes, at most \
+             60 seconds more for each move, and at least half a minute for 40 moves",
+        ),
+        (
+            "[matchmaking]\nmin_rating = 1500\nmax_rating = 1400",
+            "my.toml: `matchmaking.min_rating` is 1500, but must be at most \
+             `matchmaking.max_rating`, which is 1400",
+        ),
+        (
+            "[matchmaking]\nmin_rating_difference = 2\nmax_rating_difference = 1",
+            "my.toml: `matchmaking.min_rating_difference` is 2, but must be at most \
+             `matchmaking.max_rating_difference`, which is 1",
+        ),
+        (
+            "[tournament]\nids = [\"https://lichess.org/tournament/hL7vMrFQ\"]",
+            "my.toml: `tournament.ids` is [\"https://lichess.org/tournament/hL7vMrFQ\"], but must \
+             be a list of the last parts of tournaments' addresses, like hL7vMrFQ",
+        ),
+        (
+            "[tournament]\nteams = [\"a b\"]",
+            "my.toml: `tournament.teams` is [\"a b\"], but must be a list of the last parts of \
+             teams' addresses, like lichess-swiss",
         ),
         (
             "[challenge.bots]\nrated = false",

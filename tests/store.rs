@@ -9,8 +9,15 @@ fn state() -> State {
     state.budget.since = Some(Epoch::from_secs(1_800_000_000));
     state.budget.games = 42;
     state.quotas.insert("soot-engine".to_owned(), Epoch::from_secs(1_800_000_100));
-    let decline = Decline { at: Epoch::from_secs(1_800_000_050), reason: "later".to_owned() };
-    state.declines.insert("quietrook7".to_owned(), decline);
+    state.challenges.games = 7;
+    let decline = Decline {
+        at: Epoch::from_secs(1_800_000_050),
+        reason: "later".to_owned(),
+        initial_s: 180,
+        increment_s: 2,
+        rated: true,
+    };
+    state.declines.insert("quietrook7".to_owned(), vec![decline]);
     state
 }
 

@@ -1,6 +1,6 @@
 //! Arena tournaments: who joins, who is paired with whom, and the points.
 //!
-//! Not here: streaks, teams, and tournaments of other systems.
+//! Not here: streaks, battles of teams, other variants, and tournaments of other systems.
 
 use std::{
     collections::BTreeMap,
@@ -31,6 +31,10 @@ pub struct TournamentSpec {
     pub id: Option<String>,
     /// The name.
     pub name: String,
+    /// The id of the team that has it.
+    pub team: Option<String>,
+    /// Key of the variant. Nobody is paired in one that is not `atomic`.
+    pub variant: String,
     /// Each side's time, in seconds.
     pub limit_s: u64,
     /// The increment, in seconds.
@@ -65,6 +69,8 @@ impl Default for TournamentSpec {
         Self {
             id: None,
             name: "Atomic Arena".to_owned(),
+            team: None,
+            variant: "atomic".to_owned(),
             limit_s: 60,
             increment_s: 0,
             starts_in_ms: 0,
@@ -315,7 +321,7 @@ impl State {
     /// Pairs whoever waits.
     pub(super) fn run_tournament(&mut self, id: &str, now: Instant) {
         let Some(tournament) = self.tournaments.get(id) else { return };
-        if tournament.status(now) != "started" {
+        if tournament.status(now) != "started" || tournament.spec.variant != "atomic" {
             return;
         }
         let pairs = tournament.pair(|user, entrant| {

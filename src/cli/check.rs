@@ -12,6 +12,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     cli::{exit, options::SettingsArgs},
+    daemon::{Berserk, TournamentOptions},
     platform::lichess::{self, Client},
     settings::Settings,
 };
@@ -20,6 +21,10 @@ use crate::{
 /// need a right clock. Games do not, since they count from their events.
 const MOST_SKEW: Duration = Duration::from_secs(30);
 const SCOPE: &str = "bot:play";
+/// The scope that joining tournaments needs.
+const TOURNAMENT_SCOPE: &str = "tournament:write";
+/// The scope that berserk needs.
+const BERSERK_SCOPE: &str = "board:play";
 
 /// The lines, and whether all is well.
 struct Report<W> {
@@ -71,7 +76,10 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         check_server(&settings, &mut report).await?;
         match client {
-            Some(client) => check_account(&client, &mut report).await,
+            Some(client) => {
+                let scopes = scopes(&settings.daemon.policy.tournament);
+                check_account(&client, &scopes, &mut report).await
+            }
             None => Ok(()),
         }
     })?;
@@ -123,12 +131,31 @@ fn http_client(options: &lichess::Options) -> anyhow::Result<reqwest::Client> {
     builder.build().context("secure connections cannot be set up (are CA certificates installed?)")
 }
 
-async fn check_account(client: &Client, report: &mut Report<impl Write>) -> anyhow::Result<()> {
+/// What the token must allow: to play, and what is set for tournaments.
+fn scopes(tournament: &TournamentOptions) -> Vec<&'static str> {
+    let mut scopes = vec![SCOPE];
+    if !tournament.ids.is_empty() || !tournament.teams.is_empty() {
+        scopes.push(TOURNAMENT_SCOPE);
+        scopes.extend((tournament.berserk != Berserk::Never).then_some(BERSERK_SCOPE));
+    }
+    scopes
+}
+
+async fn check_account(
+    client: &Client,
+    scopes: &[&str],
+    report: &mut Report<impl Write>,
+) -> anyhow::Result<()> {
     match client.test_token().await {
-        Ok(Some(token)) if token.has_scope(SCOPE) => report.ok("scopes", SCOPE)?,
-        Ok(Some(_)) => {
-            let text = format!("the token lacks {SCOPE}; create one that has it");
-            report.bad(exit::FAILURE, "scopes", text)?;
+        Ok(Some(token)) => {
+            let missing: Vec<_> = scopes.iter().filter(|scope| !token.has_scope(scope)).collect();
+            if missing.is_empty() {
+                report.ok("scopes", scopes.join(", "))?;
+            }
+            for scope in missing {
+                let text = format!("the token lacks {scope}; create one that has it");
+                report.bad(exit::FAILURE, "scopes", text)?;
+            }
         }
         Ok(None) => {
             report.bad(exit::FAILURE, "scopes", "the server does not know the token")?;

@@ -8,6 +8,7 @@ pub mod reload;
 pub mod shutdown;
 
 mod budget;
+mod declines;
 mod keeper;
 mod login;
 mod matchmaking;
@@ -20,8 +21,9 @@ mod tasks;
 mod tournament;
 
 pub use budget::BudgetOptions;
-pub use matchmaking::MatchmakingOptions;
+pub use matchmaking::{MatchmakingOptions, Mode, WeightedClock};
 pub use policy::{Criteria, PolicyOptions};
 pub use queue::{Order, Preference, QueueOptions};
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
 pub use supervisor::{DaemonError, Options, Summary, run, run_with_policy};
+pub use tournament::{Berserk, Password, TournamentOptions};

@@ -167,6 +167,7 @@ mod tests {
                 rating,
                 is_provisional: false,
             }),
+            target: None,
             variant: "atomic".to_owned(),
             initial_fen: None,
             rated,

@@ -1,4 +1,5 @@
-//! What the daemon asks of the server besides games: answers to challenges, and which games run.
+//! What the daemon asks of the server besides games: challenges and their answers, tournaments, and
+//! which games run.
 //!
 //! Requests run in tasks, each kind in a lane of its own: what hangs in one lane holds up no other, so
 //! that an acceptance, for which the challenger waits, never stands behind a decline. Moves do not
@@ -18,9 +19,10 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
+    daemon::{matchmaking::Offer, policy::VARIANT, tournament::Password},
     game::GameId,
     platform::{
-        AccountFacts, Challenge, DeclineReason, GameStart,
+        AccountFacts, Challenge, DeclineReason, GameStart, OnlineBot, Tournament, TournamentId,
         lichess::{ApiError, Client, Retry, model::PlayingBody},
     },
 };
@@ -45,6 +47,8 @@ struct Lanes {
     decline: Arc<Semaphore>,
     playing: Arc<Semaphore>,
     account: Arc<Semaphore>,
+    challenge: Arc<Semaphore>,
+    tournament: Arc<Semaphore>,
 }
 
 /// So many acceptances may be under way at once: one that hangs would otherwise let the others'
@@ -64,6 +68,22 @@ pub(super) enum Answer {
     Account { user: String, facts: Option<AccountFacts> },
     /// Our own rating.
     OwnRating(Option<u32>),
+    /// The bots that are online.
+    OnlineBots(Result<Vec<OnlineBot>, ApiError>),
+    /// Of challenging somebody.
+    Challenge { offer: Offer, result: Result<GameId, ApiError> },
+    /// Of withdrawing a challenge.
+    Cancel { id: GameId, result: Result<(), ApiError> },
+    /// Of asking for the tournaments of a team.
+    TeamTournaments { team: String, result: Result<Vec<TournamentId>, ApiError> },
+    /// Of asking about a tournament.
+    Tournament { id: TournamentId, result: Result<Tournament, ApiError> },
+    /// Of joining a tournament, to be paired.
+    Join { id: TournamentId, result: Result<(), ApiError> },
+    /// Of leaving one.
+    Withdraw { id: TournamentId, result: Result<(), ApiError> },
+    /// Of giving half of our time in a game for a point.
+    Berserk { game: GameId, result: Result<(), ApiError> },
 }
 
 impl Requests {
@@ -74,6 +94,8 @@ impl Requests {
             decline: turns(1),
             playing: turns(1),
             account: turns(1),
+            challenge: turns(1),
+            tournament: turns(1),
         };
         Self { client, tasks: JoinSet::new(), lanes }
     }
@@ -162,6 +184,77 @@ impl Requests {
         self.start(Arc::clone(&self.lanes.account), async move {
             let asked = timeout(LOOK_UP_LIMIT, client.account()).await;
             Answer::OwnRating(asked.ok().and_then(Result::ok).and_then(|body| body.rating()))
+        });
+    }
+
+    pub(super) fn list_bots(&mut self) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.challenge), async move {
+            Answer::OnlineBots(client.online_bots().await)
+        });
+    }
+
+    /// Once only: a second try would replace a first one that worked, without a word about it.
+    pub(super) fn challenge(&mut self, offer: Offer) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.challenge), async move {
+            let result = client.challenge(&offer.target, offer.clock, offer.rated).await;
+            Answer::Challenge { offer, result }
+        });
+    }
+
+    pub(super) fn cancel(&mut self, id: GameId) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.challenge), async move {
+            let (result, _) = twice(|| client.cancel(&id)).await;
+            Answer::Cancel { id, result }
+        });
+    }
+
+    pub(super) fn list_tournaments(&mut self, team: String) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.tournament), async move {
+            let result = client.team_tournaments(&team, VARIANT).await;
+            Answer::TeamTournaments { team, result }
+        });
+    }
+
+    pub(super) fn look_at_tournament(&mut self, id: TournamentId) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.tournament), async move {
+            let result = client.tournament(&id).await;
+            Answer::Tournament { id, result }
+        });
+    }
+
+    pub(super) fn join(
+        &mut self,
+        id: TournamentId,
+        password: Option<Password>,
+        team: Option<String>,
+    ) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.tournament), async move {
+            let password = password.as_ref().map(|Password(password)| password);
+            let result = client.join_tournament(&id, password, team.as_deref()).await;
+            Answer::Join { id, result }
+        });
+    }
+
+    pub(super) fn withdraw(&mut self, id: TournamentId) {
+        let client = Arc::clone(&self.client);
+        self.start(Arc::clone(&self.lanes.tournament), async move {
+            let (result, _) = twice(|| client.withdraw(&id)).await;
+            Answer::Withdraw { id, result }
+        });
+    }
+
+    /// At once: it counts only before our first move.
+    pub(super) fn berserk(&mut self, game: GameId) {
+        let client = Arc::clone(&self.client);
+        self.tasks.spawn(async move {
+            let result = client.berserk(&game).await;
+            Answer::Berserk { game, result }
         });
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Slots {
     capacity: usize,
     running: HashMap<GameId, Holder>,
     reserved: HashMap<GameId, Reservation>,
+    /// Games that may begin at any moment, whose ids nobody knows yet.
+    awaited: usize,
 }
 
 /// The opponent for whom a slot is taken.
@@ -45,7 +47,7 @@ struct Reservation {
 
 impl Slots {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, running: HashMap::new(), reserved: HashMap::new() }
+        Self { capacity, running: HashMap::new(), reserved: HashMap::new(), awaited: 0 }
     }
 
     /// Whether one more game fits. Games that we did not choose (after a restart, say) may exceed
@@ -86,6 +88,12 @@ impl Slots {
         if !self.running.contains_key(&id) {
             self.reserved.entry(id).or_insert(Reservation { holder, since: Some(now) });
         }
+    }
+
+    /// So many games may begin at any moment whose ids are not known: a challenge of ours is under
+    /// way, or we are paired in a tournament. Each holds a slot, whether there is one or not.
+    pub(super) fn await_games(&mut self, count: usize) {
+        self.awaited = count;
     }
 
     /// The server may have taken our acceptance: the time for the game to start begins.
@@ -134,7 +142,7 @@ impl Slots {
     }
 
     fn taken(&self) -> usize {
-        self.running.len() + self.reserved.len()
+        self.running.len() + self.reserved.len() + self.awaited
     }
 
     fn holders(&self) -> impl Iterator<Item = &Holder> {
@@ -191,6 +199,19 @@ mod tests {
 
     fn bot(name: &str) -> Holder {
         Holder { user: Some(name.to_owned()), is_human: false }
+    }
+
+    #[test]
+    fn games_that_are_awaited_hold_slots() {
+        let mut slots = Slots::new(2);
+        slots.await_games(1);
+        assert!(slots.reserve(id("a"), human("a")));
+        assert!(!slots.reserve(id("b"), human("b")));
+        slots.await_games(0);
+        slots.start(&id("t"), Holder::default());
+        assert!(!slots.has_room() && !slots.has_room_for_bot(0), "the awaited game began");
+        slots.finish(&id("t"));
+        assert!(slots.has_room_for_bot(0) && !slots.has_room_for_bot(2));
     }
 
     #[test]

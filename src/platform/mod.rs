@@ -7,9 +7,13 @@
 pub mod backoff;
 pub mod lichess;
 
+mod tournament;
+
 use std::{fmt, time::Duration};
 
 use crate::{game::GameId, rules::Color};
+
+pub use tournament::{InvalidTournamentIdError, Tournament, TournamentId, TournamentStage};
 
 /// What a platform tells the daemon, besides what goes on inside a game.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +43,8 @@ pub struct Challenge {
     pub id: GameId,
     /// Who wishes it; `None` for anonymous visitors.
     pub challenger: Option<User>,
+    /// Whose game it is to be; `None` where the server does not say.
+    pub target: Option<User>,
     /// The variant's key, as the server spells it.
     pub variant: String,
     /// A start position other than the standard one.
@@ -80,6 +86,32 @@ pub struct ChallengeClock {
     pub increment_s: u32,
 }
 
+impl ChallengeClock {
+    /// How long a player has for 40 moves, by which servers sort games into speeds, in seconds.
+    pub const fn estimate_s(self) -> u64 {
+        self.initial_s as u64 + 40 * self.increment_s as u64
+    }
+
+    /// The speed class (section 8 of the protocol notes).
+    pub const fn speed(self) -> Speed {
+        match self.estimate_s() {
+            ..30 => Speed::UltraBullet,
+            30..180 => Speed::Bullet,
+            180..480 => Speed::Blitz,
+            480..1_500 => Speed::Rapid,
+            1_500..21_600 => Speed::Classical,
+            21_600.. => Speed::Correspondence,
+        }
+    }
+}
+
+/// As players write it: minutes and seconds, such as `3+2` or `0.5+1`.
+impl fmt::Display for ChallengeClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", f64::from(self.initial_s) / 60.0, self.increment_s)
+    }
+}
+
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
@@ -95,6 +127,17 @@ pub struct User {
     pub rating: Option<u32>,
     /// Whether that rating is provisional, resting on few games.
     pub is_provisional: bool,
+}
+
+/// A bot that is online.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnlineBot {
+    /// The id of its account, in lower case.
+    pub id: String,
+    /// Its rating for atomic; `None` if it has never played it.
+    pub rating: Option<u32>,
+    /// How many games of atomic it has played.
+    pub games: u32,
 }
 
 /// What the server tells of an account besides its name and rating.
@@ -119,6 +162,12 @@ pub struct GameStart {
     pub variant: String,
     /// The opponent, as displayed.
     pub opponent: String,
+    /// The opponent's rating.
+    pub opponent_rating: Option<u32>,
+    /// The tournament that it is a game of.
+    pub tournament: Option<TournamentId>,
+    /// Whether we have made a move; `None` where the server does not say.
+    pub has_moved: Option<bool>,
     /// Whether a bot can play this game; `None` where the server does not say.
     pub is_bot_playable: Option<bool>,
 }
@@ -215,6 +264,22 @@ impl fmt::Display for DeclineReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clocks_have_a_speed_and_a_spelling() {
+        let clock = |initial_s, increment_s| ChallengeClock { initial_s, increment_s };
+        for (clock, speed, text) in [
+            (clock(15, 0), Speed::UltraBullet, "0.25+0"),
+            (clock(0, 1), Speed::Bullet, "0+1"),
+            (clock(90, 1), Speed::Bullet, "1.5+1"),
+            (clock(180, 0), Speed::Blitz, "3+0"),
+            (clock(300, 5), Speed::Rapid, "5+5"),
+            (clock(900, 15), Speed::Classical, "15+15"),
+            (clock(10_800, 300), Speed::Correspondence, "180+300"),
+        ] {
+            assert_eq!((clock.speed(), clock.to_string().as_str()), (speed, text));
+        }
+    }
 
     #[test]
     fn reasons_are_known_by_their_words_in_any_case() {

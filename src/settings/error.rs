@@ -89,6 +89,13 @@ pub enum SettingsError {
         variable = variable(.0)
     )]
     TokenAsFlag(&'static str),
+    /// Another secret as a flag.
+    #[error(
+        "--set {0}: a secret cannot be a flag, since every user of the machine could read it; \
+         set the variable {variable}",
+        variable = variable(.0)
+    )]
+    SecretAsFlag(&'static str),
     /// A file of names of accounts.
     #[error("{}: the file that `{key}` names cannot be used: {cause}", path.display())]
     BadList {

@@ -147,8 +147,12 @@ impl Merged {
     fn add_flag(&mut self, flag: &str) -> Result<(), SettingsError> {
         let (name, text) = flag.split_once('=').ok_or(SettingsError::BadFlag)?;
         let key = known(name.trim(), &Source::Flag)?;
-        if matches!(key.kind, schema::Kind::Secret) {
-            return Err(SettingsError::TokenAsFlag(key.name));
+        match (key.kind, key.name) {
+            (schema::Kind::Secret, "lichess.token") => {
+                return Err(SettingsError::TokenAsFlag(key.name));
+            }
+            (schema::Kind::Secret, name) => return Err(SettingsError::SecretAsFlag(name)),
+            _ => {}
         }
         self.set(key, &Source::Flag, key.kind.parse(text))
     }

@@ -104,7 +104,8 @@ impl Settings {
 
     /// Whether a running bot takes up a new value of this key; others wait for a restart.
     pub fn is_taken_up(key: &str) -> bool {
-        key.starts_with("challenge.") && key != "challenge.concurrency"
+        let sections = ["challenge.", "matchmaking.", "tournament."];
+        sections.iter().any(|section| key.starts_with(section)) && key != "challenge.concurrency"
     }
 
     /// The token, from wherever it is.

@@ -7,6 +7,7 @@ use tracing_subscriber::filter::EnvFilter;
 
 use crate::{
     game::{MAX_CHAT_CHARS, Template},
+    platform::TournamentId,
     settings::sections,
 };
 
@@ -45,6 +46,12 @@ pub(super) enum Kind {
     Files,
     /// Clocks in minutes and seconds, such as `3+2`.
     Clocks,
+    /// The same, at least one, each with a weight if wanted, such as `3+2*5`.
+    WeightedClocks,
+    /// Ids of tournaments.
+    Tournaments,
+    /// Ids of teams.
+    Teams,
 }
 
 /// A value that a key does not take.
@@ -106,7 +113,14 @@ impl Kind {
         let kind = match self {
             Self::Switch => bool::from_str(text).map(ValueKind::Boolean).ok(),
             Self::Number { .. } => i64::from_str(text).map(ValueKind::I64).ok(),
-            Self::Words(_) | Self::AnyWords(_) | Self::Names | Self::Files | Self::Clocks => {
+            Self::Words(_)
+            | Self::AnyWords(_)
+            | Self::Names
+            | Self::Files
+            | Self::Clocks
+            | Self::WeightedClocks
+            | Self::Tournaments
+            | Self::Teams => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Some(ValueKind::Array(items.map(Value::from).collect()))
             }
@@ -133,10 +147,14 @@ impl Kind {
                 let is_one = |item: &Value| matches!(&item.kind, ValueKind::String(text) if words.contains(&text.as_str()));
                 items.iter().all(is_one)
             }
-            (Self::Clocks, ValueKind::Array(items)) => {
-                let is_clock = |item: &Value| matches!(&item.kind, ValueKind::String(text) if sections::is_clock(text));
-                items.iter().all(is_clock)
+            (Self::Clocks, ValueKind::Array(items)) => all_are(items, sections::is_clock),
+            (Self::WeightedClocks, ValueKind::Array(items)) => {
+                !items.is_empty() && all_are(items, sections::is_weighted_clock)
             }
+            (Self::Tournaments, ValueKind::Array(items)) => {
+                all_are(items, |text| text.trim().parse::<TournamentId>().is_ok())
+            }
+            (Self::Teams, ValueKind::Array(items)) => all_are(items, sections::is_team),
             (Self::Names | Self::Files, ValueKind::Array(items)) => {
                 items.iter().all(|item| matches!(&item.kind, ValueKind::String(_)))
             }
@@ -162,6 +180,17 @@ impl Kind {
             Self::Names => "a list of names".to_owned(),
             Self::Files => "a list of files".to_owned(),
             Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),
+            Self::WeightedClocks => {
+                "a list of at least one clock in minutes and seconds, like 3+2, or 3+2*5 to choose \
+                 it five times as often"
+                    .to_owned()
+            }
+            Self::Tournaments => {
+                "a list of the last parts of tournaments' addresses, like hL7vMrFQ".to_owned()
+            }
+            Self::Teams => {
+                "a list of the last parts of teams' addresses, like lichess-swiss".to_owned()
+            }
         }
     }
 
@@ -183,6 +212,13 @@ impl Kind {
             other => other.to_string(),
         }
     }
+}
+
+/// Whether all are texts of this kind.
+fn all_are(items: &[Value], is_right: impl Fn(&str) -> bool) -> bool {
+    let is_one =
+        |item: &Value| matches!(&item.kind, ValueKind::String(text) if is_right(text.as_str()));
+    items.iter().all(is_one)
 }
 
 fn is_url(text: &str) -> bool {

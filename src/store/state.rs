@@ -35,11 +35,11 @@ impl Epoch {
     }
 }
 
-/// The games with bots that were started.
+/// What there is only so much of in a day, such as games with bots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// When the first of them started.
+    /// When the first of them was used.
     pub since: Option<Epoch>,
     /// How many since then.
     pub games: u32,
@@ -54,6 +54,12 @@ pub struct Decline {
     pub at: Epoch,
     /// The key of the reason.
     pub reason: String,
+    /// The clock of the game: time at the start, in seconds.
+    pub initial_s: u32,
+    /// The increment, in seconds.
+    pub increment_s: u32,
+    /// Whether it was to be rated.
+    pub rated: bool,
 }
 
 /// What is remembered for one account.
@@ -66,8 +72,10 @@ pub struct State {
     pub budget: Budget,
     /// The bots that have used up their games with bots, and until when.
     pub quotas: BTreeMap<String, Epoch>,
-    /// Who declined our last challenge.
-    pub declines: BTreeMap<String, Decline>,
+    /// The challenges that we made.
+    pub challenges: Budget,
+    /// Who declined our challenges, the oldest decline first.
+    pub declines: BTreeMap<String, Vec<Decline>>,
 }
 
 impl Default for State {
@@ -76,6 +84,7 @@ impl Default for State {
             version: VERSION,
             budget: Budget::default(),
             quotas: BTreeMap::new(),
+            challenges: Budget::default(),
             declines: BTreeMap::new(),
         }
     }

@@ -12,7 +12,7 @@ use meitner::{
         AccountSpec, Arena, ArenaHandle, ArenaOptions, ChallengeSpec, ColorChoice, Counters,
         GameSnapshot, HouseAction, HouseSpec, Opponent, OpponentKind,
     },
-    daemon::{self, DaemonError, Options, Shutdown, Summary},
+    daemon::{self, DaemonError, Options, PolicyOptions, Shutdown, Summary},
     game::{self, LiveGames},
     platform::lichess::{self, Client, Patience},
     rules::{History, Move},
@@ -126,6 +126,15 @@ impl World {
         bot
     }
 
+    /// Starts a bot whose policy can be changed while it runs, and waits for nothing.
+    pub(crate) fn bot_with_policy(
+        &self,
+        options: Options,
+    ) -> (watch::Sender<Arc<PolicyOptions>>, Bot) {
+        let (sender, policy) = watch::channel(Arc::new(options.policy.clone()));
+        (sender, Bot::start_with_policy(self.client(&self.token), options, policy))
+    }
+
     /// Waits until the arena is so.
     pub(crate) async fn until(&self, what: &str, condition: impl FnMut(&ArenaHandle) -> bool) {
         within(what, self.arena.wait_until(condition)).await;
@@ -225,10 +234,21 @@ pub(crate) struct Bot {
 impl Bot {
     /// Starts a bot and waits for nothing.
     pub(crate) fn start(client: Arc<Client>, options: Options) -> Self {
+        let policy = watch::channel(Arc::new(options.policy.clone())).1;
+        Self::start_with_policy(client, options, policy)
+    }
+
+    /// The same with a policy that can change.
+    pub(crate) fn start_with_policy(
+        client: Arc<Client>,
+        options: Options,
+        policy: watch::Receiver<Arc<PolicyOptions>>,
+    ) -> Self {
         let shutdown = Shutdown::new();
         let (live_sender, live) = watch::channel(LiveGames::new());
         let mut task = JoinSet::new();
-        task.spawn(daemon::run(options, client, shutdown.clone(), live_sender));
+        let run = daemon::run_with_policy(options, policy, client, shutdown.clone(), live_sender);
+        task.spawn(run);
         Self { shutdown, live, task }
     }
 

@@ -10,6 +10,7 @@ use meitner::{
     game::{Action, Arrived, Command as GameCommand, Found, Input, Lag, Options, Session, Thought},
     platform::lichess::{
         adapter, events,
+        listings::{ListedTournamentBody, OnlineBotBody, TournamentBody},
         model::{AccountBody, ErrorBody, PlayingBody, TokenBody},
         ndjson::{LineDecoder, LineError},
     },
@@ -130,6 +131,10 @@ pub(super) fn lichess(data: &[u8]) {
             serde_json::from_str::<AccountBody>(line).map(|body| (body.is_bot(), body.rating()));
         let _ = serde_json::from_str::<PlayingBody>(line).map(PlayingBody::games);
         let _ = serde_json::from_str::<TokenBody>(line).map(|body| body.has_scope("bot:play"));
+        let _ = serde_json::from_str::<OnlineBotBody>(line).map(OnlineBotBody::into_bot);
+        let _ =
+            serde_json::from_str::<ListedTournamentBody>(line).map(|body| body.into_id("atomic"));
+        let _ = serde_json::from_str::<TournamentBody>(line).map(TournamentBody::into_tournament);
         let _ = serde_json::from_str::<ErrorBody>(line)
             .map(|body| (body.message(), body.limit().map(|(_, seconds)| seconds)));
     }
@@ -228,6 +233,11 @@ pub(super) fn lichess_seeds() -> Vec<Vec<u8>> {
         "wtime":9223372036854775807,"btime":-9223372036854775808,"winc":9223372036854775807,
         "status":"started","expiration":{"idleMillis":-9,"millisToMove":9223372036854775807}}}"#;
     let gone = r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":9223372036854775807}"#;
+    // The lists, of which another stream would not have more to tell.
+    let bots = include_str!("../data/lichess/online-bots.ndjson");
+    let tournament = r#"{"id":"hL7vMrFQ","fullName":"Atomic Arena","clock":{"limit":60,"increment":0},
+        "variant":"atomic","minutes":18446744073709551615,"botsAllowed":true,"status":20}"#;
+    seeds.push(with(5, format!("{bots}{}\n", tournament.replace('\n', "")).as_bytes()));
     seeds.push(with(33, format!("{}\n{gone}\n{gone}\n", huge.replace('\n', "")).as_bytes()));
     seeds
 }

@@ -262,6 +262,7 @@ impl Context {
             Route::Decline(id) => challenges::decline(self, &id, request),
             Route::Cancel(id) => challenges::cancel(self, &id),
             Route::Tournament(id) => tournaments::show(self, &id),
+            Route::TeamTournaments(team) => Ok(tournaments::of_team(self, &team, request)),
             Route::Join(id) => tournaments::join(self, &id, request),
             Route::Withdraw(id) => tournaments::withdraw(self, &id),
             Route::Berserk(is_board, id) => tournaments::berserk(self, &id, is_board),

@@ -46,6 +46,7 @@ pub(super) enum Route {
     Cancel(String),
     Export(String),
     Tournament(String),
+    TeamTournaments(String),
     Join(String),
     Withdraw(String),
     /// Whether it is the path of the Board API, and the game.
@@ -79,6 +80,7 @@ impl Route {
             (false, ["api", "stream", "event"]) => Self::EventStream,
             (false, ["api", "bot", "online"]) => Self::OnlineBots,
             (false, ["api", "game", id, "chat"]) => Self::SpectatorChat((*id).to_owned()),
+            (false, ["api", "team", team, "arena"]) => Self::TeamTournaments((*team).to_owned()),
             (false, ["game", "export", id]) => Self::Export((*id).to_owned()),
             (true, ["api", "board", "game", id, "berserk"]) => {
                 Self::Berserk(true, (*id).to_owned())
@@ -152,7 +154,9 @@ impl Route {
             Self::GameStream(_) => Endpoint::GameStream,
             Self::Command(_, Command::Move { .. }) => Endpoint::Move,
             Self::Command(..) | Self::Berserk(..) => Endpoint::GameCommand,
-            Self::Tournament(_) | Self::Join(_) | Self::Withdraw(_) => Endpoint::Tournament,
+            Self::Tournament(_) | Self::TeamTournaments(_) | Self::Join(_) | Self::Withdraw(_) => {
+                Endpoint::Tournament
+            }
             Self::PostChat(_) | Self::GetChat(_) | Self::SpectatorChat(_) => Endpoint::Chat,
             Self::CreateChallenge(_) | Self::Challenges | Self::ShowChallenge(_) => {
                 Endpoint::Challenge
@@ -170,6 +174,7 @@ impl Route {
             | Self::UsersStatus
             | Self::SpectatorChat(_)
             | Self::Tournament(_)
+            | Self::TeamTournaments(_)
             | Self::Export(_) => None,
             Self::Account | Self::Playing => Some(&[]),
             Self::Upgrade

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,18 +10,35 @@ use crate::{
         account::Account,
         api::{
             Context, Request,
-            reply::{Answer, done, found},
+            reply::{Answer, NDJSON, done, found},
         },
+        server::{Body, full, response},
         state::{Refused, State},
         tournament::{Tournament, Wish},
     },
     pgn::UtcTime,
 };
 
+/// How many tournaments of a team are listed unless the query says otherwise.
+const DEFAULT_LIST: usize = 100;
+
 /// GET `/api/tournament/{id}`.
 pub(super) fn show(context: &Context, id: &str) -> Answer {
     let state = context.shared.read();
     Ok(found(&full_json(&state, state.tournament(id)?, context.now)))
+}
+
+/// GET `/api/team/{teamId}/arena`.
+pub(super) fn of_team(context: &Context, team: &str, request: &Request) -> Response<Body> {
+    let most = request.query.get("max").and_then(|max| max.parse().ok()).unwrap_or(DEFAULT_LIST);
+    let state = context.shared.read();
+    let is_listed = |tournament: &&Tournament| tournament.spec.team.as_deref() == Some(team);
+    let tournaments = state.tournaments.values().filter(is_listed).take(most);
+    let lines = tournaments.map(|tournament| {
+        let value = listed_json(tournament, context.now);
+        value.to_string() + "\n"
+    });
+    response(StatusCode::OK, NDJSON, full(lines.collect::<String>()))
 }
 
 /// POST `/api/tournament/{id}/join`.
@@ -52,6 +70,39 @@ pub(super) fn berserk(context: &Context, id: &str, is_board: bool) -> Answer {
         state.berserk(user, id, *now)?;
         Ok(done())
     })
+}
+
+/// A tournament as lists have it.
+fn listed_json(tournament: &Tournament, now: Instant) -> Value {
+    let spec = &tournament.spec;
+    let snapshot = tournament.snapshot(now);
+    let status = match snapshot.status {
+        "created" => 10,
+        "started" => 20,
+        _ => 30,
+    };
+    let mut value = json!({
+        "id": tournament.id,
+        "createdBy": "lichess",
+        "system": "arena",
+        "minutes": spec.lasts_ms / 60_000,
+        "clock": { "limit": spec.limit_s, "increment": spec.increment_s },
+        "rated": spec.rated,
+        "fullName": spec.name,
+        "nbPlayers": snapshot.players.len(),
+        "variant": { "key": spec.variant, "short": spec.variant, "name": spec.variant },
+        "startsAt": tournament.starts_at_ms,
+        "finishesAt": tournament.starts_at_ms + spec.lasts_ms,
+        "status": status,
+        "perf": { "key": "atomic", "name": "Atomic", "position": 1, "icon": "" },
+    });
+    if let Some(team) = &spec.team {
+        value["teamMember"] = json!(team);
+    }
+    if spec.bots {
+        value["botsAllowed"] = json!(true);
+    }
+    value
 }
 
 fn full_json(state: &State, tournament: &Tournament, now: Instant) -> Value {
@@ -89,7 +140,7 @@ fn full_json(state: &State, tournament: &Tournament, now: Instant) -> Value {
         "rated": spec.rated,
         "berserkable": spec.berserkable,
         "clock": { "limit": spec.limit_s, "increment": spec.increment_s },
-        "variant": "atomic",
+        "variant": spec.variant,
         "perf": { "key": "atomic", "name": "Atomic", "icon": "" },
         "nbPlayers": players.len(),
         "duels": [],

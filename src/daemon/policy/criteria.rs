@@ -172,6 +172,15 @@ impl Criteria {
             .or_else(|| self.object_to_number(user, situation))
     }
 
+    /// Whether games of this clock are welcome, rated or casual, whoever the opponent.
+    pub(in crate::daemon) fn accepts(&self, clock: ChallengeClock, rated: bool) -> bool {
+        let speed = Some(clock.speed());
+        self.accepted
+            && self.object_to_mode(rated).is_none()
+            && self.object_to_speed(speed).is_none()
+            && self.object_to_clock(clock, speed).is_none()
+    }
+
     /// Whether the account has to be looked up.
     pub(super) fn needs_facts(&self) -> bool {
         self.min_account_age.is_some() || self.min_account_games.is_some() || !self.marked

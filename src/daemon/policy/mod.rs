@@ -1,4 +1,5 @@
-//! Which challenges we accept. Pure: a challenge and the situation give a verdict.
+//! Which games we play, and above all which challenges we accept. Pure: a challenge and the
+//! situation give a verdict.
 //!
 //! [`Criteria`] are what can be asked of a challenge, for people and for bots apart. Which of the
 //! welcome ones comes first is the business of the queue.
@@ -9,7 +10,10 @@ mod names;
 use std::time::Duration;
 
 use crate::{
-    daemon::{budget::BudgetOptions, queue::QueueOptions},
+    daemon::{
+        budget::BudgetOptions, matchmaking::MatchmakingOptions, queue::QueueOptions,
+        tournament::TournamentOptions,
+    },
     platform::{AccountFacts, Challenge, DeclineReason, Speed, User},
 };
 
@@ -19,7 +23,8 @@ pub use names::{Names, ParseNamesError};
 /// The one variant that we play.
 pub(super) const VARIANT: &str = "atomic";
 
-/// Which challenges are welcome, and in which order they are taken.
+/// Which games are played: which challenges are welcome, in which order they are taken, and which
+/// games we seek ourselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyOptions {
     /// What is asked of people, and of anonymous visitors.
@@ -38,6 +43,10 @@ pub struct PolicyOptions {
     pub queue: QueueOptions,
     /// How many games with bots there are.
     pub budget: BudgetOptions,
+    /// Whom the bot challenges by itself.
+    pub matchmaking: MatchmakingOptions,
+    /// Which tournaments it plays in.
+    pub tournament: TournamentOptions,
 }
 
 impl Default for PolicyOptions {
@@ -51,6 +60,8 @@ impl Default for PolicyOptions {
             recent_window: Duration::from_hours(24),
             queue: QueueOptions::default(),
             budget: BudgetOptions::default(),
+            matchmaking: MatchmakingOptions::default(),
+            tournament: TournamentOptions::default(),
         }
     }
 }

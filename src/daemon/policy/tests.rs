@@ -33,6 +33,7 @@ fn challenge(is_bot: bool) -> Challenge {
     Challenge {
         id: "w4itinG1".parse().unwrap(),
         challenger: Some(user(if is_bot { "soot-engine" } else { "quietrook7" }, is_bot)),
+        target: None,
         variant: "atomic".to_owned(),
         initial_fen: None,
         rated: true,

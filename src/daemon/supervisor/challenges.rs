@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use crate::{
     daemon::{
@@ -11,6 +11,7 @@ use crate::{
         queue::QueueFull,
         slots::Holder,
         supervisor::{Closing, Supervisor},
+        tournament::Berserk,
     },
     game::{GameId, WaitingNames},
     platform::{
@@ -29,12 +30,7 @@ impl Supervisor {
     pub(super) fn on_challenge(&mut self, challenge: Challenge) {
         let challenger = challenge.challenger.as_ref();
         if challenger.is_some_and(|user| user.id == self.account.id) {
-            debug!(challenge = %challenge.id, "our own challenge");
-            // Without a clock it may be open for weeks.
-            if challenge.clock.is_some() {
-                let now = Instant::now();
-                self.slots.hold_for_our_challenge(challenge.id, Holder::default(), now);
-            }
+            self.on_own_challenge(challenge);
             return;
         }
         if self.slots.knows(&challenge.id) || self.queue.contains(&challenge.id) {
@@ -56,20 +52,21 @@ impl Supervisor {
     }
 
     /// Accepts waiting challenges while there is room, and declines those that have become unwelcome
-    /// while they waited.
-    pub(super) fn admit(&mut self) {
+    /// while they waited. Tells whether one waits for a slot.
+    pub(super) fn admit(&mut self) -> bool {
         let now = Instant::now();
         let is_ready = self.ready_at.is_some_and(|at| at <= now);
         let is_paused = self.accepts_paused_until.is_some_and(|until| until > now);
         let is_closing = self.closing != Closing::No;
         if self.queue.len() == 0 || !is_ready || is_closing || is_paused {
-            return;
+            return false;
         }
+        let mut somebody_waits = false;
         let policy = self.current_policy();
         for challenge in self.queue.in_order(&policy.queue) {
             match self.judge(&policy, &challenge) {
                 Verdict::Accept => self.accept(challenge),
-                Verdict::Wait => {}
+                Verdict::Wait => somebody_waits = true,
                 Verdict::LookUp => self.look_up(challenge.challenger.as_ref()),
                 Verdict::Decline(reason, why) => {
                     self.queue.remove(&challenge.id);
@@ -77,6 +74,7 @@ impl Supervisor {
                 }
             }
         }
+        somebody_waits
     }
 
     /// Lets the games know who waits.
@@ -202,7 +200,9 @@ impl Supervisor {
         let policy = self.current_policy();
         let is_compared = [&policy.humans, &policy.bots]
             .into_iter()
-            .any(|criteria| criteria.max_rating_difference.is_some());
+            .any(|criteria| criteria.max_rating_difference.is_some())
+            || (policy.matchmaking.enabled && policy.matchmaking.compares_ratings())
+            || policy.tournament.berserk == Berserk::Weaker;
         if is_compared
             && self.closing == Closing::No
             && self.rating_asked.is_none_or(|at| at.elapsed() >= RATING_LIFE)
@@ -217,6 +217,7 @@ impl Supervisor {
         self.opponents.forget(now);
         for id in self.slots.expire(now) {
             info!(challenge = %id, "perhaps accepted, but no game started");
+            self.on_off(&id);
             self.ask_by(now);
         }
         for challenge in self.queue.expire(now) {

@@ -71,6 +71,8 @@ impl Supervisor {
             return;
         }
         info!(game_id = %start.id, opponent = start.opponent, "game found");
+        self.on_our_game(&start.id);
+        self.on_tournament_game(&start);
         let opponent = Some(start.opponent.to_ascii_lowercase()).filter(|name| !name.is_empty());
         self.take_up(start.id, opponent);
     }
@@ -85,7 +87,7 @@ impl Supervisor {
     }
 
     /// Whether a game has its task, or is known to be over.
-    fn is_known(&self, id: &GameId) -> bool {
+    pub(super) fn is_known(&self, id: &GameId) -> bool {
         self.games.contains(id) || self.ended.contains(id)
     }
 
@@ -109,7 +111,7 @@ impl Supervisor {
         id: GameId,
         end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
     ) {
-        let holder = self.slots.finish(&id).unwrap_or_default();
+        let (ended, holder) = (id.clone(), self.slots.finish(&id).unwrap_or_default());
         self.live.send_modify(|live| {
             live.remove(&id);
         });
@@ -123,6 +125,11 @@ impl Supervisor {
             // The engine may be dead or amid a search: it goes with the task.
             Ok(Err(error)) => self.on_crash(id, holder, &error.to_string()),
             Err(Crash::Panicked(message)) => self.on_crash(id, holder, &message),
+        }
+        if !self.games.contains(&ended) {
+            let (options, now) = (&self.current_policy().matchmaking, Instant::now());
+            self.matchmaker.on_game_end(&ended, options, now);
+            self.tournaments.on_game_end(&ended, now);
         }
     }
 

@@ -5,6 +5,8 @@
 
 mod challenges;
 mod games;
+mod matchmaking;
+mod tournaments;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -25,7 +27,7 @@ use crate::{
     daemon::{
         keeper::Keeper,
         login::log_in,
-        matchmaking::MatchmakingOptions,
+        matchmaking::Matchmaker,
         opponents::Opponents,
         policy::{Criterion, PolicyOptions},
         queue::Queue,
@@ -33,6 +35,7 @@ use crate::{
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
         slots::{Engines, Slots},
         tasks::GameTasks,
+        tournament::Tournaments,
     },
     game::{self, Ending, GameId, LiveGames, WaitingNames, driver::EngineFailedError},
     platform::{
@@ -60,10 +63,8 @@ const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
 pub struct Options {
     /// How many games at once.
     pub concurrency: usize,
-    /// Which challenges are welcome.
+    /// Which games are played.
     pub policy: PolicyOptions,
-    /// Whom the bot challenges by itself.
-    pub matchmaking: MatchmakingOptions,
     /// How games are played.
     pub game: game::Options,
     /// The engine of each slot.
@@ -86,7 +87,6 @@ impl Default for Options {
         Self {
             concurrency: 1,
             policy: PolicyOptions::default(),
-            matchmaking: MatchmakingOptions::default(),
             game: game::Options::default(),
             engine: search::Options::default(),
             cores: Scheduler::available_cores(),
@@ -105,6 +105,8 @@ pub struct Summary {
     pub accepted: u32,
     /// Challenges that we declined.
     pub declined: u32,
+    /// Challenges of ours that became games.
+    pub challenged: u32,
     /// Games won.
     pub won: u32,
     /// Games lost.
@@ -194,6 +196,8 @@ struct Supervisor {
     requests: Requests,
     keeper: Keeper,
     opponents: Opponents,
+    matchmaker: Matchmaker,
+    tournaments: Tournaments,
     /// The server wants no accepting until then.
     accepts_paused_until: Option<Instant>,
     /// When our own rating was asked for.
@@ -261,6 +265,8 @@ impl Supervisor {
             waiting: watch::channel(WaitingNames::default()).0,
             quit: CancellationToken::new(),
             opponents: Opponents::default(),
+            matchmaker: Matchmaker::new(fastrand::Rng::new()),
+            tournaments: Tournaments::new(),
             accepts_paused_until: None,
             rating_asked: None,
             ready_at: None,
@@ -306,10 +312,27 @@ impl Supervisor {
                 // What waits is admitted below.
                 () = still_to_come(ready_at) => {}
             }
-            self.admit();
+            self.seek_games();
             self.publish_waiting();
         }
         failure
+    }
+
+    /// Takes new games as far as there are slots: tournaments come first, since their games begin
+    /// without asking, then whoever waits, then those whom we challenge.
+    fn seek_games(&mut self) {
+        self.hold_slots();
+        self.play_tournaments();
+        self.hold_slots();
+        let somebody_waits = self.admit();
+        self.matchmake(somebody_waits || self.tournaments.lacks_slot());
+        self.hold_slots();
+    }
+
+    /// Games that may begin at any moment hold slots before anybody knows their ids.
+    fn hold_slots(&mut self) {
+        let awaited = [self.matchmaker.holds_slot(), self.tournaments.holds_slot(Instant::now())];
+        self.slots.await_games(awaited.into_iter().filter(|&holds| holds).count());
     }
 
     /// Without news of the account nothing new can begin. What runs needs none, and is finished.
@@ -333,7 +356,7 @@ impl Supervisor {
             PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
-            PlatformEvent::ChallengeDeclined(declined) => self.on_off(&declined.id),
+            PlatformEvent::ChallengeDeclined(declined) => self.on_declined(&declined),
             PlatformEvent::ChallengeCanceled(id) | PlatformEvent::GameFinish(id) => {
                 self.on_off(&id);
             }
@@ -344,6 +367,8 @@ impl Supervisor {
     fn on_off(&mut self, id: &GameId) {
         self.queue.remove(id);
         self.slots.release(id);
+        let options = &self.current_policy().matchmaking;
+        self.matchmaker.on_off(id, options, Instant::now());
     }
 
     /// The policy of this moment.
@@ -379,6 +404,19 @@ impl Supervisor {
                 self.opponents.end_look_up(user, facts, Instant::now());
             }
             Ok(Answer::OwnRating(rating)) => self.account.rating = rating.or(self.account.rating),
+            Ok(Answer::OnlineBots(result)) => self.on_online_bots(result),
+            Ok(Answer::Challenge { offer, result }) => self.on_challenge_sent(&offer, result),
+            Ok(Answer::Cancel { id, result }) => self.on_canceled(&id, result),
+            Ok(Answer::TeamTournaments { team, result }) => self.on_team_tournaments(&team, result),
+            Ok(Answer::Tournament { id, result }) => self.on_tournament(&id, result),
+            Ok(Answer::Join { id, result }) => self.on_joined(&id, &result),
+            Ok(Answer::Withdraw { id, result }) => {
+                // Whoever asks for no game is not paired for long anyway.
+                if let Err(error) = result {
+                    warn!(tournament = %id, %error, "could not leave the tournament");
+                }
+            }
+            Ok(Answer::Berserk { game, result }) => self.on_berserk(&game, &result),
             // Requests are given up when the bot leaves.
             Err(error) if error.is_cancelled() => {}
             Err(error) => {
@@ -434,6 +472,7 @@ impl Supervisor {
             Closing::Finishing { .. } => {
                 self.games.len() == 0
                     && self.slots.reserved() == 0
+                    && !self.matchmaker.holds_slot()
                     && self.requests.is_empty()
                     && self.ask_at.is_none()
             }
@@ -442,12 +481,14 @@ impl Supervisor {
     }
 
     fn log_summary(&self, message: &str) {
-        let Summary { accepted, declined, won, lost, drawn, aborted, unknown } = self.summary;
+        let Summary { accepted, declined, challenged, won, lost, drawn, aborted, unknown } =
+            self.summary;
         info!(
             running = self.games.len(),
             waiting = self.queue.len(),
             accepted,
             declined,
+            challenged,
             won,
             lost,
             drawn,

@@ -1,12 +1,13 @@
 //! The lichess Bot API.
 //!
 //! In layers: [`client`] sends requests and knows their limits, [`ndjson`] cuts byte streams into
-//! lines, [`model`] reads lines, [`events`] follows the account's stream and [`adapter`] one game.
+//! lines, [`model`] and [`listings`] read them, [`events`] follows the account's stream and [`adapter`] one game.
 
 pub mod account;
 pub mod adapter;
 pub mod client;
 pub mod events;
+pub mod listings;
 pub mod model;
 pub mod ndjson;
 

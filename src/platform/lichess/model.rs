@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     game::{
-        ChatLine, EndReason, Event, Expiration, GameFull, GameState, InvalidGameIdError,
+        ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState, InvalidGameIdError,
         LostReason, Player, Room, Status, TimeControl, one_line,
     },
     platform::{
@@ -91,12 +91,15 @@ pub struct GameBody {
     color: Option<String>,
     variant: Option<KeyBody>,
     opponent: Option<OpponentBody>,
+    tournament_id: Option<String>,
+    has_moved: Option<bool>,
     compat: Option<Compat>,
 }
 
 #[derive(Debug, Deserialize)]
 struct OpponentBody {
     username: Option<String>,
+    rating: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -299,6 +302,7 @@ impl EventLine {
 
 impl GameBody {
     fn into_start(self) -> Result<GameStart, InvalidGameIdError> {
+        let opponent_rating = self.opponent.as_ref().and_then(|opponent| opponent.rating);
         // The name can carry a title, as in `BOT soot-engine`.
         let name = self.opponent.and_then(|opponent| opponent.username).unwrap_or_default();
         Ok(GameStart {
@@ -306,6 +310,9 @@ impl GameBody {
             color: self.color.as_deref().and_then(color),
             variant: self.variant.map(|variant| variant.key).unwrap_or_default(),
             opponent: one_line(name.rsplit(' ').next().unwrap_or_default(), LONGEST_NAME),
+            opponent_rating,
+            tournament: self.tournament_id.and_then(|id| id.parse().ok()),
+            has_moved: self.has_moved,
             is_bot_playable: self.compat.and_then(|compat| compat.bot),
         })
     }
@@ -322,6 +329,15 @@ impl PlayingBody {
 }
 
 impl ChallengeBody {
+    /// The id of a challenge of ours, as the server gave it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be one.
+    pub fn id(&self) -> Result<GameId, InvalidGameIdError> {
+        self.id.parse()
+    }
+
     fn into_challenge(self, compat: Option<Compat>) -> Result<Challenge, InvalidGameIdError> {
         let clock = self.time_control.as_ref().and_then(|control| {
             Some(ChallengeClock { initial_s: control.limit?, increment_s: control.increment? })
@@ -329,6 +345,7 @@ impl ChallengeBody {
         Ok(Challenge {
             id: self.id.parse()?,
             challenger: self.challenger.map(UserBody::into_user),
+            target: self.dest_user.map(UserBody::into_user),
             variant: self.variant.key,
             initial_fen: self.initial_fen.filter(|fen| fen != STANDARD_START),
             rated: self.rated.unwrap_or_default(),

@@ -128,6 +128,7 @@ impl RawChallenge {
         Ok(lists)
     }
 
+    /// What this section says about the games that are played.
     pub(super) fn policy(&self, lists: &Lists) -> PolicyOptions {
         let names = |listed: &[String], key| {
             let mut names: Names = listed.iter().collect();
@@ -150,6 +151,7 @@ impl RawChallenge {
                 per_day: Some(self.bot_games_per_day).filter(|&games| games > 0),
                 spread: self.spread_bot_games,
             },
+            ..PolicyOptions::default()
         }
     }
 

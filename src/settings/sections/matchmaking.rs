@@ -1,18 +1,154 @@
 //! `[matchmaking]`: whom the bot challenges by itself.
 
+use std::{fmt::Display, time::Duration};
+
 use serde::Deserialize;
 
-use crate::{daemon::MatchmakingOptions, settings::schema::Key};
+use crate::{
+    daemon::{MatchmakingOptions, Mode, WeightedClock},
+    platform::{ChallengeClock, Speed},
+    settings::{
+        error::{SettingsError, Source},
+        schema::{Key, Kind, key, number},
+        sections::challenge::parse_clock,
+    },
+};
 
-pub(super) const KEYS: &[Key] = &[];
+pub(super) const KEYS: &[Key] = &[
+    key("matchmaking.enabled", Kind::Switch),
+    key(TIME_CONTROLS, Kind::WeightedClocks),
+    key("matchmaking.mode", Kind::Word(&["rated", "casual", "both"])),
+    key("matchmaking.min_rating", number(0, 4_000)),
+    key("matchmaking.max_rating", number(0, 4_000)),
+    key("matchmaking.min_rating_difference", number(0, 4_000)),
+    key("matchmaking.max_rating_difference", number(0, 4_000)),
+    key("matchmaking.min_games", number(0, 1_000_000)),
+    key("matchmaking.block", Kind::Names),
+    key("matchmaking.only", Kind::Names),
+    key("matchmaking.games", number(1, 64)),
+    key("matchmaking.pause_s", number(5, 86_400)),
+    key("matchmaking.answer_limit_s", number(2, 19)),
+    key("matchmaking.again_after_s", number(0, 604_800)),
+];
 
-/// May be left out as long as it has no keys.
-#[derive(Default, Deserialize)]
-pub(super) struct RawMatchmaking {}
+const TIME_CONTROLS: &str = "matchmaking.time_controls";
+/// Most increment that the server takes in a challenge (section 7.2 of the protocol notes).
+const MOST_INCREMENT_S: u32 = 60;
+
+#[derive(Deserialize)]
+pub(super) struct RawMatchmaking {
+    enabled: bool,
+    time_controls: Vec<String>,
+    mode: Mode,
+    min_rating: u32,
+    max_rating: u32,
+    min_rating_difference: u32,
+    max_rating_difference: u32,
+    min_games: u32,
+    block: Vec<String>,
+    only: Vec<String>,
+    games: usize,
+    pause_s: u64,
+    answer_limit_s: u64,
+    again_after_s: u64,
+}
 
 impl RawMatchmaking {
+    /// Checks what no key can tell alone. `source` knows who has set a key.
+    pub(super) fn check(&self, source: impl Fn(&str) -> Source) -> Result<(), SettingsError> {
+        let bad = |key, found: &dyn Display, allowed: String| {
+            let found = found.to_string();
+            Err(SettingsError::BadValue { source_of: source(key), key, found, allowed })
+        };
+        for text in &self.time_controls {
+            let clock = parse_weighted_clock(text).map(|weighted| weighted.clock);
+            if clock.is_none_or(|clock| !can_be_challenged_for(clock)) {
+                let allowed = "a list of clocks that the server takes from bots: 0, 0.25, 0.5, \
+                               0.75, 1, 1.5 or whole minutes, at most 60 seconds more for each \
+                               move, and at least half a minute for 40 moves";
+                return bad(TIME_CONTROLS, &format!("{text:?}"), allowed.to_owned());
+            }
+        }
+        let Self { min_rating, max_rating, .. } = self;
+        if *max_rating > 0 && min_rating > max_rating {
+            let allowed = format!("at most `matchmaking.max_rating`, which is {max_rating}");
+            return bad("matchmaking.min_rating", min_rating, allowed);
+        }
+        let (least, most) = (self.min_rating_difference, self.max_rating_difference);
+        if most > 0 && least > most {
+            let allowed = format!("at most `matchmaking.max_rating_difference`, which is {most}");
+            return bad("matchmaking.min_rating_difference", &least, allowed);
+        }
+        Ok(())
+    }
+
     pub(super) fn options(&self) -> MatchmakingOptions {
-        let Self {} = self;
-        MatchmakingOptions {}
+        let unless_zero = |number: u32| Some(number).filter(|&number| number > 0);
+        let clocks = self.time_controls.iter();
+        MatchmakingOptions {
+            enabled: self.enabled,
+            time_controls: clocks.filter_map(|text| parse_weighted_clock(text)).collect(),
+            mode: self.mode,
+            min_rating: unless_zero(self.min_rating),
+            max_rating: unless_zero(self.max_rating),
+            min_rating_difference: unless_zero(self.min_rating_difference),
+            max_rating_difference: unless_zero(self.max_rating_difference),
+            min_games: self.min_games,
+            block: self.block.iter().collect(),
+            only: self.only.iter().collect(),
+            games: self.games,
+            pause: Duration::from_secs(self.pause_s),
+            answer_limit: Duration::from_secs(self.answer_limit_s),
+            again_after: Duration::from_secs(self.again_after_s),
+        }
+    }
+}
+
+/// A clock such as `3+2`, or with a weight `3+2*5`.
+pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedClock> {
+    let (clock, weight) = match text.split_once('*') {
+        None => (text, 1),
+        Some((clock, weight)) => (clock, weight.trim().parse().ok()?),
+    };
+    let is_weight = (1..=1_000).contains(&weight);
+    Some(WeightedClock { clock: parse_clock(clock)?, weight }).filter(|_| is_weight)
+}
+
+/// Whether the server takes a bot's challenge with this clock.
+fn can_be_challenged_for(clock: ChallengeClock) -> bool {
+    let ChallengeClock { initial_s, increment_s } = clock;
+    let is_offered = matches!(initial_s, 15 | 30 | 45 | 90) || initial_s.is_multiple_of(60);
+    is_offered && increment_s <= MOST_INCREMENT_S && clock.speed() != Speed::UltraBullet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_may_have_a_weight() {
+        let clock = |initial_s, increment_s, weight| {
+            Some(WeightedClock { clock: ChallengeClock { initial_s, increment_s }, weight })
+        };
+        for (text, expected) in [
+            ("3+2", clock(180, 2, 1)),
+            ("0.5+1 * 10", clock(30, 1, 10)),
+            ("3+2*0", None),
+            ("3+2*1001", None),
+            ("3+2*", None),
+            ("3*2", None),
+            ("3+2*1*1", None),
+        ] {
+            assert_eq!(parse_weighted_clock(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_clocks_that_the_server_takes_can_be_challenged_for() {
+        let can = |initial_s, increment_s| {
+            can_be_challenged_for(ChallengeClock { initial_s, increment_s })
+        };
+        assert!(can(30, 0) && can(0, 1) && can(90, 0) && can(180, 2) && can(10_800, 60));
+        assert!(!can(15, 0) && !can(0, 0) && !can(100, 0) && !can(180, 61));
     }
 }

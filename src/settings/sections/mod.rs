@@ -14,13 +14,15 @@ mod matchmaking;
 mod search;
 mod shutdown;
 mod state;
+mod tournament;
 
 use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::{
-    daemon, platform,
+    daemon::{self, PolicyOptions},
+    platform,
     settings::{
         LogOptions,
         error::{SettingsError, Source},
@@ -33,13 +35,24 @@ pub(super) fn is_clock(text: &str) -> bool {
     challenge::parse_clock(text).is_some()
 }
 
+/// Whether a text is a clock with or without a weight, such as `3+2*5`.
+pub(super) fn is_weighted_clock(text: &str) -> bool {
+    matchmaking::parse_weighted_clock(text).is_some()
+}
+
+/// Whether a text can be the id of a team.
+pub(super) fn is_team(text: &str) -> bool {
+    tournament::is_team(text)
+}
+
 /// All keys, in the order of `config/meitner.toml`.
-pub(super) static KEYS: [&[Key]; 13] = [
+pub(super) static KEYS: [&[Key]; 14] = [
     lichess::KEYS,
     challenge::KEYS,
     &kinds::HUMAN.keys,
     &kinds::BOT.keys,
     matchmaking::KEYS,
+    tournament::KEYS,
     search::KEYS,
     game::KEYS,
     manners::HUMAN,
@@ -55,8 +68,8 @@ pub(super) static KEYS: [&[Key]; 13] = [
 pub(super) struct Raw {
     pub(super) lichess: lichess::RawLichess,
     challenge: challenge::RawChallenge,
-    #[serde(default)]
     matchmaking: matchmaking::RawMatchmaking,
+    tournament: tournament::RawTournament,
     search: search::RawSearch,
     game: game::RawGame,
     chat: chat::RawChat,
@@ -68,7 +81,8 @@ pub(super) struct Raw {
 impl Raw {
     /// Checks what no key can tell alone. `source` knows who has set a key.
     pub(super) fn check(&self, source: impl Fn(&str) -> Source) -> Result<(), SettingsError> {
-        self.challenge.check(source)
+        self.challenge.check(&source)?;
+        self.matchmaking.check(source)
     }
 
     pub(super) fn lichess(&self) -> platform::lichess::Options {
@@ -86,8 +100,11 @@ impl Raw {
     ) -> Result<daemon::Options, SettingsError> {
         Ok(daemon::Options {
             concurrency: self.challenge.concurrency,
-            policy: self.challenge.policy(&self.challenge.read_lists()?),
-            matchmaking: self.matchmaking.options(),
+            policy: PolicyOptions {
+                matchmaking: self.matchmaking.options(),
+                tournament: self.tournament.options(),
+                ..self.challenge.policy(&self.challenge.read_lists()?)
+            },
             game: self.game.options(&self.search, &self.chat),
             engine: self.search.engine(),
             cores: self.search.cores(),

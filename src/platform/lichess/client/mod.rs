@@ -10,6 +10,7 @@
 mod challenges;
 mod games;
 mod lookups;
+mod tournaments;
 
 use std::{
     fmt,
@@ -31,12 +32,14 @@ use crate::{
         error::{ApiError, RateLimit, causes},
         model::{self, ErrorBody},
         refusals::Patience,
-        stream::LineStream,
+        stream::{LineStream, StreamEnd},
     },
 };
 
 /// An answer longer than this is not read: 50 running games are a twentieth of it.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// Of a longer list the rest is left out.
+const MAX_LIST_ITEMS: usize = 1024;
 /// How much of the server's sentence is kept.
 const MAX_MESSAGE_CHARS: usize = 200;
 const TCP_KEEPALIVE: Duration = Duration::from_secs(15);
@@ -199,6 +202,28 @@ impl Client {
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
         let request = self.request(Method::GET, path).timeout(self.options.request_timeout);
         parse(&self.body(request).await?)
+    }
+
+    /// A list with one object a line. Lines that cannot be read are left out, so that a strange one
+    /// hides no other.
+    async fn list<T: DeserializeOwned>(&self, path: &str) -> Result<Vec<T>, ApiError> {
+        let reading = async {
+            let mut lines = self.stream(path).await?;
+            let mut items = Vec::new();
+            loop {
+                match lines.next_line().await {
+                    Ok(line) => {
+                        let text = line.text.filter(|_| items.len() < MAX_LIST_ITEMS);
+                        items.extend(text.and_then(|text| serde_json::from_str(&text).ok()));
+                    }
+                    Err(StreamEnd::Closed) => return Ok(items),
+                    Err(end) => return Err(ApiError::NoAnswer(end.to_string())),
+                }
+            }
+        };
+        tokio::time::timeout(self.options.request_timeout, reading)
+            .await
+            .map_err(|_| ApiError::NoAnswer("the list did not end in time".to_owned()))?
     }
 
     async fn post(&self, path: &str) -> Result<(), ApiError> {

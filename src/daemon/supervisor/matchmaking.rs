@@ -1,0 +1,191 @@
+//! Our own challenges: the matchmaker decides, and here it is done.
+
+use std::time::{Duration, Instant};
+
+use tracing::{debug, info, warn};
+
+use crate::{
+    daemon::{
+        budget, declines,
+        matchmaking::{Offer, Situation, Step},
+        slots::Holder,
+        supervisor::{Closing, Supervisor},
+    },
+    game::GameId,
+    platform::{
+        Challenge, DeclineReason, DeclinedChallenge, OnlineBot, User,
+        lichess::{ApiError, Retry},
+    },
+    store::Epoch,
+};
+
+/// The limit of games between bots, as the server names it (section 13.2 of the protocol notes).
+const BOT_GAMES_LIMIT: &str = "bot.vsBot.day";
+/// Nothing that the server says about its limits is believed for longer.
+const LONGEST_PAUSE: Duration = Duration::from_hours(24);
+
+impl Supervisor {
+    /// Does what is to be done about our own challenges.
+    pub(super) fn matchmake(&mut self, is_slot_wanted: bool) {
+        let (now, today) = (Instant::now(), Epoch::now());
+        let policy = self.current_policy();
+        let is_ready = self.ready_at.is_some_and(|at| at <= now);
+        let (slots, opponents) = (&self.slots, &self.opponents);
+        let has_enough_of = |id: &str| {
+            let recent = || opponents.recent_games(id, policy.recent_window, now);
+            let most = policy.bots.max_recent_per_user;
+            slots.count_of(id) > 0 || most.is_some_and(|most| recent() >= most)
+        };
+        let step = {
+            let state = self.keeper.state();
+            let situation = Situation {
+                may_play: is_ready
+                    && slots.has_room_for_bot(policy.queue.reserved_for_humans)
+                    && budget::may_start(&state.budget, &policy.budget, today).is_ok(),
+                is_slot_wanted,
+                is_closing: self.closing != Closing::No,
+                policy: &policy,
+                our_id: &self.account.id,
+                our_rating: self.account.rating,
+                state: &state,
+                has_enough_of: &has_enough_of,
+                now,
+                today,
+            };
+            self.matchmaker.step(&policy.matchmaking, &situation)
+        };
+        match step {
+            None => {}
+            Some(Step::List) => self.requests.list_bots(),
+            Some(Step::Challenge(offer)) => {
+                self.keeper.change(|state| budget::started(&mut state.challenges, today));
+                self.requests.challenge(offer);
+            }
+            Some(Step::Cancel(id)) => {
+                info!(challenge = %id, "withdrawing our challenge");
+                // It may just have been accepted: the slot is held until the answer is there.
+                self.slots.answer(&id, now);
+                self.requests.cancel(id);
+            }
+        }
+    }
+
+    pub(super) fn on_online_bots(&mut self, result: Result<Vec<OnlineBot>, ApiError>) {
+        let options = &self.current_policy().matchmaking;
+        match &result {
+            Ok(bots) => debug!(bots = bots.len(), "bots are online"),
+            Err(error) => warn!(%error, "could not ask which bots are online"),
+        }
+        self.matchmaker.on_list(result.ok(), options, Instant::now());
+    }
+
+    /// Without a clock a challenge may be open for weeks.
+    pub(super) fn on_own_challenge(&mut self, challenge: Challenge) {
+        debug!(challenge = %challenge.id, "our own challenge");
+        let now = Instant::now();
+        self.matchmaker.on_own_challenge(&challenge, now);
+        if challenge.clock.is_some() {
+            let holder = challenge
+                .target
+                .map(|User { id, is_bot, .. }| Holder { user: Some(id), is_human: !is_bot });
+            self.slots.hold_for_our_challenge(challenge.id, holder.unwrap_or_default(), now);
+        }
+    }
+
+    pub(super) fn on_challenge_sent(&mut self, offer: &Offer, result: Result<GameId, ApiError>) {
+        let options = &self.current_policy().matchmaking;
+        let now = Instant::now();
+        let Offer { target, clock, rated } = offer;
+        match result {
+            Ok(id) => {
+                info!(challenge = %id, opponent = target, %clock, rated, "challenging");
+                if !self.matchmaker.on_sent(&id, options, now) {
+                    return;
+                }
+                if self.is_known(&id) {
+                    // The line that tells of the game came, and the one before it did not.
+                    self.on_our_game(&id);
+                    if !self.games.contains(&id) {
+                        self.matchmaker.on_game_end(&id, options, now);
+                    }
+                } else {
+                    let holder = Holder { user: Some(target.clone()), is_human: false };
+                    self.slots.hold_for_our_challenge(id, holder, now);
+                }
+            }
+            Err(error) => {
+                warn!(opponent = target, %clock, rated, %error, "could not challenge");
+                self.matchmaker.on_not_sent(error.may_have_worked(), options, now);
+                if error.may_have_worked() {
+                    self.ask_by(now);
+                }
+                self.on_challenge_refused(offer, &error);
+            }
+        }
+    }
+
+    /// What a refusal says about the times to come.
+    fn on_challenge_refused(&mut self, offer: &Offer, error: &ApiError) {
+        let (now, today) = (Instant::now(), Epoch::now());
+        match (error, error.limit()) {
+            (ApiError::RateLimited { .. }, Some(limit)) if limit.key == BOT_GAMES_LIMIT => {
+                let wait = limit.wait;
+                self.keeper.change(|state| budget::exhausted(&mut state.budget, wait, today));
+            }
+            (ApiError::RateLimited { .. }, _) => {
+                if let Retry::After(wait) = error.retry() {
+                    let wait = wait.min(LONGEST_PAUSE);
+                    self.matchmaker.pause(wait, now);
+                    self.keeper.change(|state| {
+                        budget::exhausted(&mut state.challenges, wait, today);
+                    });
+                }
+            }
+            (ApiError::Refused { .. }, Some(limit)) => {
+                let (id, wait) = (&offer.target, limit.wait);
+                self.keeper.change(|state| budget::block_opponent(state, id, wait, today));
+            }
+            (ApiError::Refused { status: 400 | 404, .. }, None) => {
+                self.remember_decline(offer, DeclineReason::Generic);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_canceled(&mut self, id: &GameId, result: Result<(), ApiError>) {
+        match result {
+            Ok(()) => self.on_off(id),
+            Err(error) => {
+                debug!(challenge = %id, %error, "could not withdraw our challenge");
+                // It may be a game by now. If not, its slot is held a while and then let go.
+                self.ask_by(Instant::now());
+            }
+        }
+    }
+
+    pub(super) fn on_declined(&mut self, declined: &DeclinedChallenge) {
+        let (id, reason) = (&declined.id, declined.reason);
+        let options = &self.current_policy().matchmaking;
+        if let Some(offer) = self.matchmaker.on_off(id, options, Instant::now()) {
+            info!(challenge = %id, opponent = offer.target, %reason, "our challenge is declined");
+            self.remember_decline(&offer, reason);
+        }
+        self.on_off(id);
+    }
+
+    fn remember_decline(&mut self, offer: &Offer, reason: DeclineReason) {
+        let Offer { target, clock, rated } = offer;
+        self.keeper.change(|state| {
+            declines::remember(state, target, reason, *clock, *rated, Epoch::now());
+        });
+    }
+
+    /// A game begins, perhaps one that came of our challenge.
+    pub(super) fn on_our_game(&mut self, id: &GameId) {
+        let Some(offer) = self.matchmaker.on_game_start(id) else { return };
+        info!(challenge = %id, opponent = offer.target, "our challenge is accepted");
+        self.summary.challenged += 1;
+        self.keeper.change(|state| budget::started(&mut state.budget, Epoch::now()));
+        self.opponents.note_game(&offer.target, Instant::now());
+    }
+}
