@@ -48,10 +48,12 @@ enum Command {
     Perft(engine::PerftArgs),
     /// Search a fixed set of positions; the number of nodes is the signature of the searcher
     Bench(engine::BenchArgs),
-    /// Play games of the engine with itself, for `tune`
+    /// Play games of the engine with itself, for `tune` and `train`
     Selfplay(training::SelfplayArgs),
     /// Fit the evaluation to games and print its source file
     Tune(training::TuneArgs),
+    /// Train the network of the evaluation on games, and write it to a file
+    Train(training::TrainArgs),
     /// Check games in PGN, and print one line for each
     Pgn(pgn::PgnArgs),
     /// Fit the chances of win, draw and loss to games and print their constant
@@ -73,6 +75,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Bench(args) => engine::bench(args),
         Command::Selfplay(args) => training::selfplay(args),
         Command::Tune(args) => training::tune(args),
+        Command::Train(args) => training::train(args),
         Command::Pgn(args) => pgn::pgn(args),
         Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),

@@ -1,4 +1,5 @@
-//! The commands that make the evaluation: `selfplay` writes games, `tune` fits the weights to them.
+//! The commands that make the evaluation: `selfplay` writes games, `tune` fits the linear weights to
+//! them, `train` the network, `wdl` the chances that go with a score.
 
 use std::{
     fs::File,
@@ -12,7 +13,7 @@ use clap::Args;
 
 use crate::{
     search::wdl::Model,
-    selfplay::{self, Plan, Record, Schedule, WdlFit},
+    selfplay::{self, Plan, Record, Schedule, Training, WdlFit},
 };
 
 /// Arguments of `selfplay`.
@@ -47,6 +48,26 @@ pub(super) struct TuneArgs {
     /// Share of the game's result in what is fitted, 0 to 1; the rest is the search's score
     #[arg(long, default_value_t = Schedule::default().result_share)]
     result_share: f32,
+}
+
+/// Arguments of `train`.
+#[derive(Debug, Args)]
+pub(super) struct TrainArgs {
+    /// Files of games from `selfplay`
+    #[arg(required = true)]
+    games: Vec<PathBuf>,
+    /// Passes over the positions
+    #[arg(long, default_value_t = Training::default().epochs)]
+    epochs: u32,
+    /// Share of the game's result in what is learned, 0 to 1; the rest is the search's score
+    #[arg(long, default_value_t = Training::default().result_share)]
+    result_share: f32,
+    /// The first step size
+    #[arg(long, default_value_t = Training::default().rate)]
+    rate: f32,
+    /// File for the network
+    #[arg(long, value_name = "PATH", default_value = "network.bin")]
+    out: PathBuf,
 }
 
 /// Arguments of `wdl`.
@@ -102,6 +123,36 @@ pub(super) fn tune(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         fit.error.1
     )?;
     io::stdout().write_all(selfplay::write_weights(&fit.weights, &origin).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Trains the network and writes the file that the program is built with.
+pub(super) fn train(args: &TrainArgs) -> anyhow::Result<ExitCode> {
+    let records = read(&args.games)?;
+    let training = Training {
+        epochs: args.epochs,
+        result_share: args.result_share.clamp(0.0, 1.0),
+        rate: args.rate,
+    };
+    let mut told = Ok(());
+    let trained = selfplay::train(&records, training, |epoch, error| {
+        let line = writeln!(io::stderr(), "epoch {epoch}: error {error:.6}");
+        if told.is_ok() {
+            told = line;
+        }
+    });
+    told?;
+    writeln!(
+        io::stderr(),
+        "{} games, {} positions; error on {} held out without the network: {:.6}",
+        records.len(),
+        trained.positions.0,
+        trained.positions.1,
+        trained.before
+    )?;
+    let path = &args.out;
+    std::fs::write(path, trained.weights.to_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

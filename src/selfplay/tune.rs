@@ -10,13 +10,12 @@
 use std::fmt::Write as _;
 
 use crate::{
-    rules::{Color, History},
-    search::eval::tuning::{self, COUNT, Features},
-    selfplay::Record,
+    search::eval::{
+        network::SCALE,
+        tuning::{self, COUNT, Features},
+    },
+    selfplay::{Record, quiet, quiet::sigmoid},
 };
-
-/// The score in centipawns at which the odds of winning are e to 1.
-const SCALE: f32 = 250.0;
 
 /// How the fit is made.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +59,13 @@ pub fn fit(records: &[Record], schedule: Schedule) -> Fit {
     let (held, used): (Vec<_>, Vec<_>) =
         records.iter().enumerate().partition(|(index, _)| index % 20 == 0);
     let collect = |records: Vec<(usize, &Record)>| -> Vec<Sample> {
-        records.into_iter().flat_map(|(_, record)| samples(record, share)).collect()
+        let mut samples = Vec::new();
+        for (_, record) in records {
+            quiet::positions(record, share, |position, target| {
+                samples.push(Sample { features: tuning::features(position), target });
+            });
+        }
+        samples
     };
     let (held, mut used) = (collect(held), collect(used));
     let mut weights = tuning::weights();
@@ -79,38 +84,6 @@ pub fn fit(records: &[Record], schedule: Schedule) -> Fit {
     Fit { weights, positions: (used.len(), held.len()), error: (before, after) }
 }
 
-/// The positions of a game that a static evaluation can judge: no check, no capture or promotion
-/// to be played, no mate in sight.
-fn samples(record: &Record, share: f32) -> Vec<Sample> {
-    let mut history = History::new(record.start.clone());
-    let result = match record.winner {
-        Some(Color::White) => 1.0,
-        Some(Color::Black) => 0.0,
-        None => 0.5,
-    };
-    let mut samples = Vec::new();
-    for ply in &record.plies {
-        let position = history.position();
-        let is_quiet = !position.is_check()
-            && !ply.mv.is_capture()
-            && ply.mv.promotion().is_none()
-            && ply.score.abs() < 2_500;
-        if is_quiet {
-            let score = if position.turn() == Color::White { ply.score } else { -ply.score };
-            let target = share * result + (1.0 - share) * sigmoid(score as f32 / SCALE);
-            samples.push(Sample { features: tuning::features(position), target });
-        }
-        if history.play(ply.mv).is_err() {
-            break;
-        }
-    }
-    samples
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
-}
-
 fn predict(features: &Features, weights: &[[f32; 2]]) -> f32 {
     let (mut mg, mut eg) = (0.0, 0.0);
     for &(index, count) in &features.terms {
@@ -118,7 +91,7 @@ fn predict(features: &Features, weights: &[[f32; 2]]) -> f32 {
         mg += f32::from(count) * weight[0];
         eg += f32::from(count) * weight[1];
     }
-    sigmoid((features.phase * mg + (1.0 - features.phase) * eg) / SCALE)
+    sigmoid((features.phase * mg + (1.0 - features.phase) * eg) / SCALE as f32)
 }
 
 fn error(samples: &[Sample], weights: &[[f32; 2]]) -> f64 {

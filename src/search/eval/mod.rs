@@ -1,10 +1,11 @@
 //! Static evaluation: what a quiet position is worth, from the men and the safety of the kings.
 //!
-//! The value is linear in its `WEIGHTS`, which are fitted to games that the engine played with
-//! itself. Placement changes with each move and is carried along by an `Accumulator`; the other
-//! `terms` are counted where a value is asked for. Values are centipawns, tapered between
-//! middlegame and endgame.
+//! The value has two parts, both fitted to games that the engine played with itself. One is linear
+//! in its `WEIGHTS`; the `network` adds what no sum of terms can say. What changes little with a
+//! move is carried along by an `Accumulator`; the other `terms` are counted where a value is asked
+//! for. Values are centipawns; those of the terms are tapered between middlegame and endgame.
 
+pub mod network;
 mod terms;
 pub mod tuning;
 mod weights;
@@ -15,6 +16,7 @@ use crate::{
     rules::{Color, Move, Piece, Position, Role, Square},
     search::score::{MAX_EVALUATION, Value},
 };
+use network::Views;
 use weights::WEIGHTS;
 
 /// A value in the middlegame (the upper 32 bits) and in the endgame (the lower, signed, so that
@@ -47,6 +49,8 @@ const FULL_PHASE: Value = 24;
 pub(super) struct Accumulator {
     /// Placement, with the distances from both kings.
     placement: Tapered,
+    /// What the network sees.
+    views: Views,
     /// Where the kings stand, White's first.
     kings: [Square; 2],
     /// Knights and bishops 1, rooks 2, queens 4; 24 at the start.
@@ -59,9 +63,19 @@ impl Accumulator {
     /// The accumulator of a position, from scratch.
     pub(super) fn new(position: &Position) -> Self {
         let kings = kings(position);
-        let mut accumulator = Self { placement: Tapered::default(), kings, phase: 0, pawn_key: 0 };
+        Self::with_views(position, kings, Views::new(position, kings))
+    }
+
+    /// The accumulator of a position with these views.
+    fn with_views(position: &Position, kings: [Square; 2], views: Views) -> Self {
+        let placement = Tapered::default();
+        let mut accumulator = Self { placement, views, kings, phase: 0, pawn_key: 0 };
         for square in position.occupied() {
-            accumulator.add(position.piece_on(square), square);
+            if let Some(piece) = position.piece_on(square) {
+                accumulator.placement += signed(piece.color, accumulator.placed(piece, square));
+                accumulator.phase += PHASE[piece.role.index()];
+                accumulator.toggle_pawn(piece, square);
+            }
         }
         accumulator
     }
@@ -78,7 +92,7 @@ impl Accumulator {
         let Some(piece) = position.piece_on(mv.from()) else { return self };
         if piece.role == Role::King {
             // Every man's distance from this king has changed.
-            return Self::new(next);
+            return Self::with_views(next, kings(next), self.views.after_king(position, mv, next));
         }
         self.remove(Some(piece), mv.from());
         let role = mv.promotion().unwrap_or(piece.role);
@@ -90,6 +104,7 @@ impl Accumulator {
     fn add(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
             self.placement += signed(piece.color, self.placed(piece, square));
+            self.views.add(piece, square);
             self.phase += PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }
@@ -99,6 +114,7 @@ impl Accumulator {
     fn remove(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
             self.placement -= signed(piece.color, self.placed(piece, square));
+            self.views.remove(piece, square);
             self.phase -= PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }
@@ -157,12 +173,18 @@ impl terms::Sink for Sum {
 /// The value of a position in centipawns for the side to move. Both kings are on the board, and
 /// the side to move cannot explode the other's at once.
 pub(super) fn evaluate(position: &Position, accumulator: &Accumulator) -> Value {
+    let men = position.occupied().len();
+    let value = linear(position, accumulator) + accumulator.views.value(position.turn(), men);
+    scale(position, value).clamp(-MAX_EVALUATION, MAX_EVALUATION)
+}
+
+/// The linear part of the value.
+fn linear(position: &Position, accumulator: &Accumulator) -> Value {
     let mut sum = Sum::default();
     terms::count(position, &mut sum);
     let sum = accumulator.placement + sum.white - sum.black;
     let sum = signed(position.turn(), sum) + WEIGHTS[terms::TEMPO];
-    let value = blend(sum, accumulator.phase);
-    scale(position, value).clamp(-MAX_EVALUATION, MAX_EVALUATION)
+    blend(sum, accumulator.phase)
 }
 
 fn blend(sum: Tapered, phase: Value) -> Value {
