@@ -1,5 +1,8 @@
 //! The positions of a game that a static evaluation is fitted to, and what it should say of them.
 
+// Scores are far below the 2^23 that an f32 holds exactly.
+#![allow(clippy::cast_precision_loss, reason = "scores are small")]
+
 use crate::{
     rules::{Color, History, Position},
     search::eval::network::SCALE,

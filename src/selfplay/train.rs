@@ -30,7 +30,7 @@ pub struct Training {
 
 impl Default for Training {
     fn default() -> Self {
-        Self { epochs: 8, result_share: 0.2, rate: 0.001 }
+        Self { epochs: 12, result_share: 0.2, rate: 0.001 }
     }
 }
 
@@ -63,11 +63,15 @@ struct Sample {
     offset: f32,
     /// What the evaluation should say, 0 to 1, for the side to move.
     target: f32,
+    /// Which output weights apply.
+    bucket: usize,
 }
 
 impl Sample {
+    /// `None` where the network is not asked.
     fn new(position: &Position, target: f32) -> Option<Self> {
         let turn = position.turn();
+        let bucket = network::bucket(position.occupied().len())?;
         let named = position.occupied().into_iter().filter_map(|square| {
             let piece = position.piece_on(square)?;
             u16::try_from(network::feature(piece, square)).ok()
@@ -79,16 +83,13 @@ impl Sample {
             orientations: [orientation(turn)?, orientation(!turn)?],
             offset: tuning::linear(position) as f32 / SCALE as f32,
             target: if turn == Color::White { target } else { 1.0 - target },
+            bucket,
         })
     }
 
     /// Rows of the input weights that make up a view.
     fn rows(&self, view: usize) -> impl Iterator<Item = usize> {
         self.men.iter().map(move |man| usize::from(man ^ self.orientations[view]) * HIDDEN)
-    }
-
-    fn bucket(&self) -> usize {
-        network::bucket(self.men.len())
     }
 }
 
@@ -213,13 +214,13 @@ impl Parameters {
     }
 
     fn predict(&self, sample: &Sample) -> f32 {
-        sigmoid(sample.offset + self.output(&self.views(sample), sample.bucket()))
+        sigmoid(sample.offset + self.output(&self.views(sample), sample.bucket))
     }
 
     /// Adds the slope of half the squared error of a sample to `gradient`.
     fn descend(&self, sample: &Sample, gradient: &mut Self) {
         let views = self.views(sample);
-        let bucket = sample.bucket();
+        let bucket = sample.bucket;
         let predicted = sigmoid(sample.offset + self.output(&views, bucket));
         let slope = (predicted - sample.target) * predicted * (1.0 - predicted);
         gradient.0[OUTPUT_BIASES + bucket] += slope;
@@ -314,10 +315,10 @@ mod tests {
         let mut gradient = Parameters::zero();
         parameters.descend(&sample, &mut gradient);
         let rows: Vec<usize> = sample.rows(0).chain(sample.rows(1)).collect();
-        let output = OUTPUTS + 2 * sample.bucket() * HIDDEN;
+        let output = OUTPUTS + 2 * sample.bucket * HIDDEN;
         let inputs = [rows[0] + 3, rows[5] + 40, rows[30] + 127, rows[50] + 64];
         let others = [BIASES, BIASES + 77, output, output + HIDDEN + 9];
-        for index in inputs.into_iter().chain(others).chain([OUTPUT_BIASES + sample.bucket()]) {
+        for index in inputs.into_iter().chain(others).chain([OUTPUT_BIASES + sample.bucket]) {
             let moved = |by: f32| {
                 let mut moved = parameters.clone();
                 moved.0[index] += by;

@@ -63,13 +63,13 @@ impl Accumulator {
     /// The accumulator of a position, from scratch.
     pub(super) fn new(position: &Position) -> Self {
         let kings = kings(position);
-        Self::with_views(position, kings, Views::new(position, kings))
+        Self::with_views(position, kings, &Views::new(position, kings))
     }
 
     /// The accumulator of a position with these views.
-    fn with_views(position: &Position, kings: [Square; 2], views: Views) -> Self {
+    fn with_views(position: &Position, kings: [Square; 2], views: &Views) -> Self {
         let placement = Tapered::default();
-        let mut accumulator = Self { placement, views, kings, phase: 0, pawn_key: 0 };
+        let mut accumulator = Self { placement, views: *views, kings, phase: 0, pawn_key: 0 };
         for square in position.occupied() {
             if let Some(piece) = position.piece_on(square) {
                 accumulator.placement += signed(piece.color, accumulator.placed(piece, square));
@@ -82,29 +82,30 @@ impl Accumulator {
 
     /// The accumulator after a legal move from `position`, which this is the accumulator of, to
     /// `next`. No king has exploded.
-    pub(super) fn after(mut self, position: &Position, mv: Move, next: &Position) -> Self {
-        if mv.is_capture() {
-            for square in position.explosion(mv) {
-                self.remove(position.piece_on(square), square);
-            }
-            return self;
-        }
-        let Some(piece) = position.piece_on(mv.from()) else { return self };
+    pub(super) fn after(&self, position: &Position, mv: Move, next: &Position) -> Self {
+        let views = self.views.after(position, mv, next);
+        let Some(piece) = position.piece_on(mv.from()) else { return *self };
         if piece.role == Role::King {
             // Every man's distance from this king has changed.
-            return Self::with_views(next, kings(next), self.views.after_king(position, mv, next));
+            return Self::with_views(next, kings(next), &views);
         }
-        self.remove(Some(piece), mv.from());
+        let mut after = Self { views, ..*self };
+        if mv.is_capture() {
+            for square in position.explosion(mv) {
+                after.remove(position.piece_on(square), square);
+            }
+            return after;
+        }
+        after.remove(Some(piece), mv.from());
         let role = mv.promotion().unwrap_or(piece.role);
-        self.add(Some(Piece { role, ..piece }), mv.to());
-        self
+        after.add(Some(Piece { role, ..piece }), mv.to());
+        after
     }
 
     #[inline]
     fn add(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
             self.placement += signed(piece.color, self.placed(piece, square));
-            self.views.add(piece, square);
             self.phase += PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }
@@ -114,7 +115,6 @@ impl Accumulator {
     fn remove(&mut self, piece: Option<Piece>, square: Square) {
         if let Some(piece) = piece {
             self.placement -= signed(piece.color, self.placed(piece, square));
-            self.views.remove(piece, square);
             self.phase -= PHASE[piece.role.index()];
             self.toggle_pawn(piece, square);
         }

@@ -7,6 +7,8 @@
 
 use std::sync::LazyLock;
 
+use arrayvec::ArrayVec;
+
 use crate::{
     rules::{Color, Move, Piece, Position, Role, Square},
     search::score::Value,
@@ -15,15 +17,17 @@ use crate::{
 /// A man on a square: role, whether it is the viewer's enemy, square as the viewer sees it.
 pub const FEATURES: usize = 768;
 /// Neurons of each view.
-pub const HIDDEN: usize = 128;
-/// Sets of output weights, one for every four men on the board.
-pub const BUCKETS: usize = 8;
+pub const HIDDEN: usize = 256;
+/// With fewer men the network is not asked: games end before, so that there is little to learn from.
+pub const LEAST_MEN: usize = 5;
+/// Sets of output weights, one for each four numbers of men from [`LEAST_MEN`] on.
+pub const BUCKETS: usize = 7;
 /// What stands for 1 in a view. A neuron gives the square of its number, held between 0 and 1.
 const VIEW_ONE: i16 = 255;
 /// What stands for 1 in an output weight.
 const OUTPUT_ONE: i32 = 64;
 /// No weight is greater than this, so that no sum of 32 men overflows a view, and no output weight
-/// times [`VIEW_ONE`] an i16.
+/// times what stands for 1 in a view an i16.
 pub const MOST: f32 = 1.98;
 /// What an output of 1 is worth in centipawns: the score at which the odds of winning are e to 1.
 pub const SCALE: Value = 250;
@@ -53,10 +57,11 @@ fn is_mirrored(king: Square) -> bool {
     king.index() % 8 >= 4
 }
 
-/// Which output weights apply to so many men.
+/// Which output weights apply to so many men; `None` below [`LEAST_MEN`].
 #[inline]
-pub fn bucket(men: usize) -> usize {
-    (men.saturating_sub(1) / 4).min(BUCKETS - 1)
+pub fn bucket(men: usize) -> Option<usize> {
+    let more = men.checked_sub(LEAST_MEN)?;
+    Some((more / 4).min(BUCKETS - 1))
 }
 
 /// The hidden neurons as one side sees the board, before they are squared.
@@ -66,17 +71,29 @@ struct View([i16; HIDDEN]);
 
 impl View {
     #[inline]
-    fn add(&mut self, feature: usize) {
+    fn with(mut self, feature: usize) -> Self {
         for (sum, weight) in self.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
             *sum += weight;
         }
+        self
     }
 
     #[inline]
-    fn remove(&mut self, feature: usize) {
-        for (sum, weight) in self.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
-            *sum -= weight;
+    fn without(&self, features: impl Iterator<Item = usize>) -> Self {
+        let mut view = *self;
+        for feature in features {
+            for (sum, weight) in view.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
+                *sum -= weight;
+            }
         }
+        view
+    }
+
+    /// Both at once: a man moves more often than it explodes.
+    #[inline]
+    fn moved(&self, from: usize, to: usize) -> Self {
+        let (from, to) = (&NETWORK.inputs[from].0, &NETWORK.inputs[to].0);
+        Self(std::array::from_fn(|n| self.0[n] - from[n] + to[n]))
     }
 }
 
@@ -93,51 +110,58 @@ impl Views {
     /// The views of a position with these kings, White's first.
     pub(super) fn new(position: &Position, kings: [Square; 2]) -> Self {
         let orientations = Color::ALL.map(|color| orientation(color, kings[color.index()]));
-        let mut views = Self { views: [NETWORK.biases; 2], orientations };
-        for square in position.occupied() {
-            if let Some(piece) = position.piece_on(square) {
-                views.add(piece, square);
+        let fresh = Self { views: [NETWORK.biases; 2], orientations };
+        fresh.map(|view, orientation| {
+            let men = position.occupied().into_iter().filter_map(|square| {
+                position.piece_on(square).map(|piece| feature(piece, square) ^ orientation)
+            });
+            men.fold(*view, View::with)
+        })
+    }
+
+    /// The views after a legal move from `position`, which these are the views of, to `next`. No
+    /// king has exploded.
+    pub(super) fn after(&self, position: &Position, mv: Move, next: &Position) -> Self {
+        if mv.is_capture() {
+            let men: ArrayVec<usize, 10> = position
+                .explosion(mv)
+                .into_iter()
+                .filter_map(|square| Some(feature(position.piece_on(square)?, square)))
+                .collect();
+            return self.map(|view, orientation| {
+                view.without(men.iter().map(|feature| feature ^ orientation))
+            });
+        }
+        let Some(piece) = position.piece_on(mv.from()) else { return *self };
+        if piece.role == Role::King {
+            let kings = [next.king(Color::White), next.king(Color::Black)];
+            let [Some(white), Some(black)] = kings else { return *self };
+            let mine = if piece.color == Color::White { white } else { black };
+            // Castling moves a rook too.
+            let is_turned =
+                orientation(piece.color, mine) != self.orientations[piece.color.index()];
+            if is_turned || mv.is_castling() {
+                return Self::new(next, [white, black]);
             }
         }
-        views
+        let role = mv.promotion().unwrap_or(piece.role);
+        let (from, to) = (feature(piece, mv.from()), feature(Piece { role, ..piece }, mv.to()));
+        self.map(|view, orientation| view.moved(from ^ orientation, to ^ orientation))
     }
 
-    /// The views after a move of a king from `position`, which these are the views of, to `next`.
-    pub(super) fn after_king(mut self, position: &Position, mv: Move, next: &Position) -> Self {
-        let turn = position.turn();
-        let Some(king) = next.king(turn) else { return self };
-        let orientation = orientation(turn, king);
-        // Castling moves a rook too, and looks at everything anew.
-        if orientation != self.orientations[turn.index()] || mv.is_castling() {
-            let kings = Color::ALL.map(|color| next.king(color).unwrap_or(king));
-            return Self::new(next, kings);
-        }
-        let piece = Piece { color: turn, role: Role::King };
-        self.remove(piece, mv.from());
-        self.add(piece, mv.to());
-        self
-    }
-
+    /// Changes both views, each with its orientation.
     #[inline]
-    pub(super) fn add(&mut self, piece: Piece, square: Square) {
-        let feature = feature(piece, square);
-        for (view, orientation) in self.views.iter_mut().zip(self.orientations) {
-            view.add(feature ^ orientation);
-        }
+    fn map(&self, change: impl Fn(&View, usize) -> View) -> Self {
+        let views = std::array::from_fn(|n| change(&self.views[n], self.orientations[n]));
+        Self { views, orientations: self.orientations }
     }
 
-    #[inline]
-    pub(super) fn remove(&mut self, piece: Piece, square: Square) {
-        let feature = feature(piece, square);
-        for (view, orientation) in self.views.iter_mut().zip(self.orientations) {
-            view.remove(feature ^ orientation);
-        }
-    }
-
-    /// The value for the side to move with so many men on the board, in centipawns.
+    /// The value for the side to move with so many men on the board, in centipawns; 0 below
+    /// [`LEAST_MEN`].
     #[inline]
     pub(super) fn value(&self, turn: Color, men: usize) -> Value {
-        let output = &NETWORK.outputs[bucket(men)];
+        let Some(bucket) = bucket(men) else { return 0 };
+        let output = &NETWORK.outputs[bucket];
         let [own, enemy] = [turn, !turn].map(|color| &self.views[color.index()]);
         let sum = squares(own, &output.own) + squares(enemy, &output.enemy);
         let one = i32::from(VIEW_ONE);
@@ -237,7 +261,11 @@ mod tests {
     fn defined(position: &Position) -> f64 {
         let turn = position.turn();
         let held = |sum: i32| (f64::from(sum) / f64::from(VIEW_ONE)).clamp(0.0, 1.0);
-        let output = &NETWORK.outputs[(position.occupied().len() - 1) / 4];
+        let men = position.occupied().len();
+        if men < 5 {
+            return 0.0;
+        }
+        let output = &NETWORK.outputs[(men - 5) / 4];
         let mut value = f64::from(output.bias) / f64::from(i32::from(VIEW_ONE) * OUTPUT_ONE);
         for (viewer, weights) in [(turn, &output.own), (!turn, &output.enemy)] {
             let king = position.king(viewer).unwrap().index();
@@ -268,7 +296,7 @@ mod tests {
         for seed in 0..50 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut position = Position::initial();
-            for _ in 0..random.usize(..80) {
+            for _ in 0..random.usize(..150) {
                 let moves = position.legal_moves();
                 let Some(&mv) = random.choice(moves.iter()) else { break };
                 let next = position.after(mv);
@@ -311,6 +339,6 @@ mod tests {
         assert_eq!(network.biases.0[HIDDEN - 1], -255);
         assert_eq!(network.outputs[0].own.0[5], -5);
         assert_eq!(network.outputs[0].enemy.0[5], -((HIDDEN as i16 + 5) % 120));
-        assert_eq!(network.outputs[7].bias, 57_120);
+        assert_eq!(network.outputs[6].bias, 40_800);
     }
 }
