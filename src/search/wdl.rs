@@ -28,9 +28,9 @@ pub struct Model {
     pub scale: [f64; 2],
 }
 
-/// The fit to games of an earlier generation of weights. `meitner wdl GAMES` prints these lines;
+/// The fit to games with the first network. `meitner wdl GAMES` prints these lines;
 /// `docs/ENGINE.md`, section 9, tells of which games they come.
-pub const MODEL: Model = Model { even: [206.0, 38.0], scale: [154.8, 289.0] };
+pub const MODEL: Model = Model { even: [299.0, 47.0], scale: [218.5, 272.5] };
 
 impl Model {
     /// The chances of a win, a draw and a loss, 0 to 1, at a score in centipawns and a phase from
