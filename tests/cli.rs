@@ -283,6 +283,68 @@ fn bad_settings_end_with_code_two_and_a_sentence() {
 }
 
 #[test]
+fn the_merged_settings_are_a_file_of_the_same_settings() {
+    let program = Program::new();
+    let own = program.path().join("own.toml");
+    fs::write(&own, "[challenge]\nspeeds = [\"blitz\"]\n[game.bot]\nresign = true\n").unwrap();
+    let own = own.to_str().unwrap();
+    let arguments = ["config", "show", "--config", own, "--set", "chat.greeting=A \"guest\"?"];
+    let variables = [("MEITNER_LICHESS__TOKEN", TOKEN), ("MEITNER_SEARCH__HASH_MB", "32")];
+    let shown = expect_success(&program.run_with(&arguments, &variables));
+    assert!(!shown.contains(TOKEN), "{shown}");
+    for line in [
+        "url = \"https://lichess.org\"  # the built-in defaults".to_owned(),
+        "# token is set, and hidden  # MEITNER_LICHESS__TOKEN".to_owned(),
+        "hash_mb = 32  # MEITNER_SEARCH__HASH_MB".to_owned(),
+        "greeting = \"A \\\"guest\\\"?\"  # --set chat.greeting".to_owned(),
+        format!("speeds = [\"blitz\"]  # {own}"),
+        format!("resign = true  # {own}"),
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+
+    let again = program.path().join("again.toml");
+    fs::write(&again, &shown).unwrap();
+    let arguments = ["config", "show", "--config", again.to_str().unwrap()];
+    let read = expect_success(&program.run(&arguments));
+    let values = |text: &str| -> Vec<String> {
+        let values = text.lines().filter(|line| !line.starts_with('#'));
+        values.filter_map(|line| Some(line.rsplit_once("  # ")?.0.to_owned())).collect()
+    };
+    assert!(values(&shown).len() > 50, "{shown}");
+    assert_eq!(values(&shown), values(&read));
+    assert!(read.contains("\n# token is not set\n"), "{read}");
+
+    let error = expect_error(&program.run(&["config", "show", "--set", "search.hash_mb=x"]), 2);
+    assert!(error.contains("search.hash_mb"), "{error}");
+}
+
+#[test]
+fn completions_and_the_manual_know_every_command() {
+    let program = Program::new();
+    let help = stderr(&program.run(&[]));
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect();
+    assert!(commands.len() > 12, "{help}");
+    let manual = expect_success(&program.run(&["man"]));
+    for command in &commands {
+        let heading = format!(".SH \"MEITNER {}\"", command.to_uppercase());
+        assert!(manual.contains(&heading), "{command}: {manual}");
+    }
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = expect_success(&program.run(&["completions", shell]));
+        for command in &commands {
+            assert!(script.contains(command), "{command}: {shell}");
+        }
+    }
+    assert_eq!(program.run(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+#[test]
 fn run_needs_a_token() {
     let error = expect_error(&Program::new().run(&["run"]), 2);
     assert!(error.starts_with("there is no token: "), "{error}");

@@ -6,10 +6,12 @@
 mod analyse;
 mod arena;
 mod check;
+mod config;
 mod demo;
 mod engine;
 mod exit;
 mod host;
+mod install;
 mod log;
 mod options;
 mod pgn;
@@ -60,6 +62,13 @@ enum Command {
     Wdl(training::WdlArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
+    /// Look at the settings
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print a script that completes commands and options in a shell
+    Completions(install::CompletionsArgs),
+    /// Print the manual, for `man -l` or a folder of manuals
+    Man,
 }
 
 /// Carries out a command. Its errors are told to standard error here.
@@ -79,6 +88,9 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Pgn(args) => pgn::pgn(args),
         Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),
+        Command::Config(config::ConfigCommand::Show(args)) => config::show(args),
+        Command::Completions(args) => install::completions(args),
+        Command::Man => install::man(),
     })
 }
 

@@ -17,7 +17,7 @@ pub enum Source {
 
 impl Source {
     /// The place of a key, as the operator finds it.
-    fn place(&self, key: &str) -> String {
+    pub fn place(&self, key: &str) -> String {
         match self {
             Self::Defaults => "the built-in defaults".to_owned(),
             Self::File(path) => path.display().to_string(),

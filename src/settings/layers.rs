@@ -9,6 +9,7 @@ use std::{
 use config::{Config, ConfigError, Environment, File, FileFormat, Source as _, Value, ValueKind};
 
 use crate::settings::{
+    Shown, ShownValue,
     error::{SettingsError, Source},
     schema::{self, Key},
 };
@@ -91,12 +92,19 @@ impl Merged {
         self.0.get(key).map_or(Source::Defaults, |(_, source)| source.clone())
     }
 
-    /// All values as text, but for secrets.
-    pub(super) fn shown(&self) -> BTreeMap<&'static str, String> {
+    /// All values as they are shown.
+    pub(super) fn shown(&self) -> BTreeMap<&'static str, Shown> {
         let is_secret =
             |key| schema::find(key).is_none_or(|key| matches!(key.kind, schema::Kind::Secret));
-        let values = self.0.iter().filter(|(key, _)| !is_secret(key));
-        values.map(|(&key, (value, _))| (key, value.to_string())).collect()
+        let values = self.0.iter().map(|(&key, (value, source))| {
+            let value = match &value.kind {
+                ValueKind::String(text) if is_secret(key) && text.is_empty() => ShownValue::Unset,
+                _ if is_secret(key) => ShownValue::Hidden,
+                _ => ShownValue::Toml(toml(value)),
+            };
+            (key, Shown { value, source: source.clone() })
+        });
+        values.collect()
     }
 
     /// All values as one tree.
@@ -168,6 +176,19 @@ impl Merged {
         })?;
         self.0.insert(key.name, (value, source.clone()));
         Ok(())
+    }
+}
+
+/// A value as TOML has it.
+fn toml(value: &Value) -> String {
+    match &value.kind {
+        // What JSON escapes in a text, TOML reads alike.
+        ValueKind::String(text) => serde_json::Value::from(text.as_str()).to_string(),
+        ValueKind::Array(values) => {
+            let values: Vec<_> = values.iter().map(toml).collect();
+            format!("[{}]", values.join(", "))
+        }
+        _ => value.to_string(),
     }
 }
 

@@ -31,8 +31,27 @@ pub struct Settings {
     /// What is logged, and how.
     pub log: LogOptions,
     token: TokenOptions,
-    /// Each value as text, but for secrets, to tell what has changed.
-    shown: BTreeMap<&'static str, String>,
+    shown: BTreeMap<&'static str, Shown>,
+}
+
+/// A value and who has set it, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The value, as far as it may be seen.
+    pub value: ShownValue,
+    /// Who has set it.
+    pub source: Source,
+}
+
+/// A value, as far as it may be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShownValue {
+    /// The value as TOML has it.
+    Toml(String),
+    /// A secret.
+    Hidden,
+    /// A secret that is not set.
+    Unset,
 }
 
 /// What is logged, and how.
@@ -96,9 +115,16 @@ impl Settings {
         schema::keys().map(|key| key.name)
     }
 
+    /// All keys with their values, in the order of `config/meitner.toml`.
+    pub fn shown(&self) -> impl Iterator<Item = (&'static str, &Shown)> {
+        Self::keys().filter_map(|key| Some((key, self.shown.get(key)?)))
+    }
+
     /// The keys whose values differ from those of other settings, secrets left out.
     pub fn changed_keys(&self, other: &Self) -> Vec<&'static str> {
-        let differs = |key: &&'static str| self.shown.get(key) != other.shown.get(key);
+        let value =
+            |settings: &Self, key| settings.shown.get(key).map(|shown: &Shown| shown.value.clone());
+        let differs = |key: &&'static str| value(self, *key) != value(other, *key);
         self.shown.keys().copied().filter(differs).collect()
     }
 
