@@ -3,6 +3,7 @@
 mod chat;
 mod offers;
 mod ponder;
+mod random;
 
 use std::time::Duration;
 
