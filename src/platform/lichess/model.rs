@@ -602,6 +602,25 @@ mod tests {
     }
 
     #[test]
+    fn names_and_chat_are_lines_that_can_be_seen() {
+        let line = r#"{"type":"chatLine","room":"spectator","username":"a\u001b[2Jb","text":
+            "x\u0007\u009b31m\r\ny\u202e"}"#;
+        let expected =
+            ChatLine { room: Room::Spectator, from: "a[2Jb".to_owned(), text: "x31my".to_owned() };
+        assert_eq!(game_event(line), Some(Event::Chat(expected)));
+        let line = r#"{"type":"gameFull","white":{"id":"emberfork"},"black":{"id":"q","name":"\u001bQ",
+            "title":"BOT"},"state":{"moves":"","wtime":1,"btime":1,"status":"\u001bnew"}}"#;
+        let Some(Event::Full(full)) = game_event(line) else { panic!() };
+        assert_eq!(full.players[1].name, "Q");
+        assert!(full.players[1].is_bot && !full.players[0].is_bot);
+        assert_eq!(full.state.status, Status::Over(EndReason::Other("new".to_owned())));
+        let line = r#"{"type":"challenge","challenge":{"id":"abcd1234","variant":{"key":"atomic"},
+            "challenger":{"id":"q","name":"Q\u001b[1m"}}}"#;
+        let Some(PlatformEvent::Challenge(challenge)) = event(line) else { panic!() };
+        assert_eq!(challenge.challenger.unwrap().name, "Q[1m");
+    }
+
+    #[test]
     fn a_state_needs_only_moves_clocks_and_status() {
         let line = r#"{"type":"gameState","moves":"","wtime":-5,"btime":2147483647,
             "status":"started","winner":null,"wdraw":null,"wtakeback":null,"expiration":null,"new":[{}]}"#;
