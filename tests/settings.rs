@@ -414,7 +414,7 @@ fn each_mistake_gets_its_sentence() {
         (
             "[chat]\ncommands = [\"shell\"]",
             "my.toml: `chat.commands` is [\"shell\"], but must be a list of some of help, name, \
-             engine, eval, pv, draw, takeback, queue, ping, wait",
+             engine, eval, printeval, quiet, pv, draw, takeback, queue, ping, wait",
         ),
         (
             "[shutdown]\nunfinished = \"flee\"",

@@ -16,6 +16,10 @@ pub enum ChatCommand {
     Engine,
     /// What our search thinks of the game.
     Eval,
+    /// The same after each of our moves from now on.
+    PrintEval,
+    /// No more of that.
+    Quiet,
     /// The moves that it expects.
     Pv,
     /// When a draw is accepted or offered.
@@ -32,11 +36,13 @@ pub enum ChatCommand {
 
 impl ChatCommand {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Help,
         Self::Name,
         Self::Engine,
         Self::Eval,
+        Self::PrintEval,
+        Self::Quiet,
         Self::Pv,
         Self::Draw,
         Self::Takeback,
@@ -52,6 +58,8 @@ impl ChatCommand {
             Self::Name => "name",
             Self::Engine => "engine",
             Self::Eval => "eval",
+            Self::PrintEval => "printeval",
+            Self::Quiet => "quiet",
             Self::Pv => "pv",
             Self::Draw => "draw",
             Self::Takeback => "takeback",

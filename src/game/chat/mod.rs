@@ -69,6 +69,8 @@ impl Default for ChatOptions {
                 ChatCommand::Name,
                 ChatCommand::Engine,
                 ChatCommand::Eval,
+                ChatCommand::PrintEval,
+                ChatCommand::Quiet,
                 ChatCommand::Pv,
                 ChatCommand::Queue,
                 ChatCommand::Ping,

@@ -70,12 +70,15 @@ impl Session {
                 format!("{} plays atomic with {ENGINE} {VERSION}.", self.names().me)
             }
             ChatCommand::Engine => format!("{ENGINE} {VERSION}"),
-            ChatCommand::Eval => match &self.thought {
-                Some(Thought { depth, evaluation, .. }) if *depth > 0 => {
-                    format!("{evaluation} for {} at depth {depth}", self.names().me)
-                }
-                _ => "No evaluation yet.".to_owned(),
-            },
+            ChatCommand::Eval => self.evaluation(),
+            ChatCommand::PrintEval => {
+                self.narrates[room.index()] = true;
+                "I tell my evaluation after each of my moves; !quiet ends that.".to_owned()
+            }
+            ChatCommand::Quiet => {
+                self.narrates[room.index()] = false;
+                "Quiet from now on.".to_owned()
+            }
             ChatCommand::Pv => {
                 let line = self.expected_line();
                 if line.is_empty() {
@@ -100,6 +103,25 @@ impl Session {
                 }
                 _ => "There is nothing to wait for.".to_owned(),
             },
+        }
+    }
+
+    /// Tells our evaluation after a move, where somebody asked for that.
+    pub(super) fn narrate(&mut self, now: Instant, out: &mut Vec<Action>) {
+        let most = self.options.chat.replies_per_minute;
+        for room in [Room::Player, Room::Spectator] {
+            if self.narrates[room.index()] && self.limiters[room.index()].allows(most, now) {
+                self.write(room, self.evaluation(), out);
+            }
+        }
+    }
+
+    fn evaluation(&self) -> String {
+        match &self.thought {
+            Some(Thought { depth, evaluation, .. }) if *depth > 0 => {
+                format!("{evaluation} for {} at depth {depth}", self.names().me)
+            }
+            _ => "No evaluation yet.".to_owned(),
         }
     }
 

@@ -103,6 +103,8 @@ pub struct Session {
     abort_at: Option<Instant>,
     /// The answers in each room.
     limiters: [Limiter; 2],
+    /// In which rooms our evaluation is told after each move.
+    narrates: [bool; 2],
     waiting: WaitingNames,
     has_greeted: bool,
     /// The server went on beyond an end that our rules see: it is not waited for again.
@@ -154,6 +156,7 @@ impl Session {
             last_claim: None,
             abort_at: None,
             limiters: Default::default(),
+            narrates: [false; 2],
             waiting: Arc::default(),
             has_greeted: false,
             plays_on: false,

@@ -103,6 +103,7 @@ impl Session {
         let foreseen = found.ponder.filter(|_| playable.is_some());
         self.expected = foreseen.map(|reply| Expected { ply: game.ply(), ours: mv, reply });
         self.play(mv, now, out);
+        self.narrate(now, out);
     }
 
     pub(super) fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {

@@ -8,8 +8,20 @@ use crate::{
 };
 
 /// The words that can be answered.
-const COMMANDS: &[&str] =
-    &["help", "name", "engine", "eval", "pv", "draw", "takeback", "queue", "ping", "wait"];
+const COMMANDS: &[&str] = &[
+    "help",
+    "name",
+    "engine",
+    "eval",
+    "printeval",
+    "quiet",
+    "pv",
+    "draw",
+    "takeback",
+    "queue",
+    "ping",
+    "wait",
+];
 
 pub(super) const KEYS: &[Key] = &[
     key("chat.greeting", Kind::Chat),

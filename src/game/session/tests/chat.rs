@@ -149,6 +149,19 @@ fn the_evaluation_is_for_spectators_only_unless_set() {
 }
 
 #[test]
+fn the_evaluation_is_told_after_each_move_until_that_is_enough() {
+    let mut table = in_game();
+    let answer = "I tell my evaluation after each of my moves; !quiet ends that.";
+    assert_eq!(opponent(&mut table, "!printeval"), NOTHING);
+    assert_eq!(spectator(&mut table, "!printeval"), [answer]);
+    let told = "Say { room: Spectator, text: \"+0.20 for EmberFork at depth 1\" }";
+    assert_eq!(table.found("g1f3", 20), ["play g1f3 at 2", told], "after the move");
+    table.moves("e2e4 e7e5 g1f3 d7d6");
+    assert_eq!(spectator(&mut table, "!quiet"), ["Quiet from now on."]);
+    assert_eq!(table.found("b1c3", 20), ["play b1c3 at 4"]);
+}
+
+#[test]
 fn no_minute_has_too_many_answers_and_the_rooms_count_apart() {
     let mut table = in_game();
     let most = ChatOptions::default().replies_per_minute;
