@@ -11,10 +11,9 @@ use crate::harness::{Bot, World, ms, options, within};
 /// A clock that lets the bot think for minutes about a move.
 const LONG_S: u64 = 10_800;
 
-/// A bot that thinks as long as its clock allows, but for its first move: long enough for an
-/// evaluation on a busy machine.
+/// A bot that thinks as long as its clock allows, but for its first move.
 fn thinker() -> Options {
-    let game = game::Options { nodes: None, first_move_time: ms(2000), ..options().game };
+    let game = game::Options { nodes: None, first_move_time: ms(50), ..options().game };
     Options { game, ..options() }
 }
 
@@ -51,6 +50,8 @@ async fn until_thinking(bot: &Bot, plies: usize) {
 async fn a_draw_is_agreed_amid_the_bots_search() {
     let world = World::new().await;
     let mut options = thinker();
+    // Long enough for an evaluation of the first move on a busy machine, too.
+    options.game.first_move_time = ms(1500);
     options.game.humans.draw.when.from_move = 1;
     options.game.humans.draw.accept_at_most_cp = 10_000;
     let (bot, game) = in_thought(&world, options).await;
