@@ -53,6 +53,8 @@ pub struct MatchmakingOptions {
     pub min_rating_difference: Option<u32>,
     /// Most that it differs from ours, either way.
     pub max_rating_difference: Option<u32>,
+    /// Whether stronger or weaker ones are challenged more often.
+    pub preference: RatingPreference,
     /// Least number of atomic games of the opponent.
     pub min_games: u32,
     /// Whoever is on this list is not challenged, beside those whose challenges are declined.
@@ -83,6 +85,7 @@ impl Default for MatchmakingOptions {
             max_rating: None,
             min_rating_difference: None,
             max_rating_difference: None,
+            preference: RatingPreference::None,
             min_games: 1,
             block: Names::default(),
             only: Names::default(),
@@ -121,6 +124,19 @@ pub enum Mode {
     /// Either, by lot.
     #[default]
     Both,
+}
+
+/// Whether stronger or weaker opponents are challenged more often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RatingPreference {
+    /// All are challenged as often.
+    #[default]
+    None,
+    /// The stronger of two who are drawn by lot.
+    High,
+    /// The weaker of them.
+    Low,
 }
 
 /// What the next step rests on, besides what was done so far.
@@ -318,8 +334,14 @@ impl Matchmaker {
                 };
                 let fitting: Vec<&OnlineBot> = self.bots.iter().filter(fits).collect();
                 if !fitting.is_empty() {
-                    let target = fitting[self.random.usize(..fitting.len())].id.clone();
-                    return Some(Offer { target, clock, rated });
+                    let [one, other] =
+                        [(); 2].map(|()| fitting[self.random.usize(..fitting.len())]);
+                    let bot = match options.preference {
+                        RatingPreference::High if other.rating > one.rating => other,
+                        RatingPreference::Low if other.rating < one.rating => other,
+                        _ => one,
+                    };
+                    return Some(Offer { target: bot.id.clone(), clock, rated });
                 }
             }
         }

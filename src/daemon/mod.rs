@@ -21,7 +21,7 @@ mod tasks;
 mod tournament;
 
 pub use budget::BudgetOptions;
-pub use matchmaking::{MatchmakingOptions, Mode, WeightedClock};
+pub use matchmaking::{MatchmakingOptions, Mode, RatingPreference, WeightedClock};
 pub use policy::{Criteria, PolicyOptions};
 pub use queue::{Order, Preference, QueueOptions};
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};

@@ -230,6 +230,28 @@ fn a_mode_is_kept_to() {
 }
 
 #[test]
+fn the_stronger_or_the_weaker_are_challenged_more_often() {
+    for (preference, range) in [
+        (RatingPreference::None, 40..60),
+        (RatingPreference::High, 65..85),
+        (RatingPreference::Low, 15..35),
+    ] {
+        let options = MatchmakingOptions { preference, ..plain() };
+        let mut case = Case::new(options, &[bot("weak", 1500), bot("strong", 2500)]);
+        let mut strong = 0;
+        for _ in 0..1000 {
+            strong += u32::from(case.offer().target == "strong");
+            case.not_sent(false);
+            case.matchmaker.in_vain = 0;
+            case.pass(case.options().pause);
+            // The list does not grow old here.
+            case.matchmaker.listed_at = Some(case.now);
+        }
+        assert!(range.contains(&(strong / 10)), "{preference:?}: {strong}");
+    }
+}
+
+#[test]
 fn what_was_declined_is_not_offered_again() {
     use crate::platform::DeclineReason as Reason;
     let clock = |clock| WeightedClock { clock, weight: 1 };

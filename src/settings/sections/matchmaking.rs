@@ -5,7 +5,7 @@ use std::{fmt::Display, time::Duration};
 use serde::Deserialize;
 
 use crate::{
-    daemon::{MatchmakingOptions, Mode, WeightedClock},
+    daemon::{MatchmakingOptions, Mode, RatingPreference, WeightedClock},
     platform::{ChallengeClock, Speed},
     settings::{
         error::{SettingsError, Source},
@@ -22,6 +22,7 @@ pub(super) const KEYS: &[Key] = &[
     key("matchmaking.max_rating", number(0, 4_000)),
     key("matchmaking.min_rating_difference", number(0, 4_000)),
     key("matchmaking.max_rating_difference", number(0, 4_000)),
+    key("matchmaking.preference", Kind::Word(&["none", "high", "low"])),
     key("matchmaking.min_games", number(0, 1_000_000)),
     key("matchmaking.block", Kind::Names),
     key("matchmaking.only", Kind::Names),
@@ -44,6 +45,7 @@ pub(super) struct RawMatchmaking {
     max_rating: u32,
     min_rating_difference: u32,
     max_rating_difference: u32,
+    preference: RatingPreference,
     min_games: u32,
     block: Vec<String>,
     only: Vec<String>,
@@ -93,6 +95,7 @@ impl RawMatchmaking {
             max_rating: unless_zero(self.max_rating),
             min_rating_difference: unless_zero(self.min_rating_difference),
             max_rating_difference: unless_zero(self.max_rating_difference),
+            preference: self.preference,
             min_games: self.min_games,
             block: self.block.iter().collect(),
             only: self.only.iter().collect(),
