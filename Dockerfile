@@ -1,19 +1,30 @@
-# Two stages: the first compiles, the second holds the program and CA certificates only.
+# Two stages: the first compiles, the second holds the program, the libraries that it is linked
+# against, and CA certificates. There is no shell and nothing else that could be run.
+#
+#   docker build --tag meitner .
+#   docker build --tag meitner --build-arg TARGET_CPU=x86-64-v3 .     # for processors since 2013
+#   docker build --tag meitner --platform linux/arm64 .
 FROM rust:1.95-slim-bookworm AS build
+# What `rustc --print target-cpus` lists; `native` is the machine that builds. Without it the program
+# runs on any processor of its architecture.
+ARG TARGET_CPU=""
 WORKDIR /build
 COPY . .
-RUN cargo build --release --locked --bin meitner
+RUN RUSTFLAGS="${TARGET_CPU:+-C target-cpu=$TARGET_CPU}" \
+    cargo build --release --locked --bin meitner
+RUN install -D --strip target/release/meitner /image/usr/local/bin/meitner \
+    && ldd target/release/meitner | grep --only-matching '/[^ ]*' \
+       | xargs cp --dereference --parents --target-directory=/image \
+    && install -D --mode=644 --target-directory=/image/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt \
+    && install --directory --owner=65532 --group=65532 /image/var/lib/meitner/state
 
-FROM debian:bookworm-slim
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates \
-    && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --create-home --home-dir /var/lib/meitner --shell /usr/sbin/nologin meitner \
-    && install --directory --owner meitner --group meitner /var/lib/meitner/state
-COPY --from=build /build/target/release/meitner /usr/local/bin/meitner
+FROM scratch
+COPY --from=build /image /
+# What is remembered across restarts; everything else may be read-only.
+ENV STATE_DIRECTORY=/var/lib/meitner/state
 # The working directory's `config/meitner.toml` is read, if one is mounted there.
 WORKDIR /var/lib/meitner
-USER meitner
+USER 65532:65532
 # The first SIGTERM lets running games finish. Give the container time for that.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/local/bin/meitner"]

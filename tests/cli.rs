@@ -165,7 +165,7 @@ fn bench_is_read_as_openbench_reads_it() {
         line.contains('/').then_some(first)
     });
     assert_eq!(nodes, Some(counts.sum()), "{text}");
-    assert!(speed.is_some_and(|speed| speed > 1000), "{text}");
+    assert!(speed.is_some_and(|speed| speed > 0), "{text}");
 }
 
 #[test]
