@@ -74,6 +74,11 @@ impl Clocks {
         Self { control, stopped_at: [start; 2], running: None, berserk: [false; 2] }
     }
 
+    /// Standing clocks that show this, as those of a game that goes on another day.
+    pub fn showing(control: TimeControl, remaining: [Duration; 2]) -> Self {
+        Self { stopped_at: remaining, ..Self::new(control) }
+    }
+
     /// The time control.
     pub fn control(&self) -> TimeControl {
         self.control
@@ -113,7 +118,7 @@ impl Clocks {
     }
 
     /// Ends the mover's turn: charges the time used and adds the increment.
-    pub(super) fn press(&mut self, mover: Color, now: Instant) {
+    pub fn press(&mut self, mover: Color, now: Instant) {
         let was_running = self.running.is_some_and(|(color, _)| color == mover);
         let increment = self.increment(mover);
         self.stop(now);
@@ -127,12 +132,12 @@ impl Clocks {
     }
 
     /// Lets a side's clock run.
-    pub(super) fn start(&mut self, color: Color, now: Instant) {
+    pub fn start(&mut self, color: Color, now: Instant) {
         self.running = Some((color, now));
     }
 
     /// Stops whichever clock runs and charges the time used.
-    pub(super) fn stop(&mut self, now: Instant) {
+    pub fn stop(&mut self, now: Instant) {
         if let Some((color, since)) = self.running.take() {
             let time = &mut self.stopped_at[color.index()];
             *time = time.saturating_sub(now.saturating_duration_since(since));

@@ -1,4 +1,5 @@
-//! A local server that speaks the lichess Bot API, with house opponents and faults on demand.
+//! A local server that speaks the lichess Bot API, with house opponents and faults on demand; and
+//! another one, [`ics`], that speaks the protocol of FICS.
 //!
 //! Written from the published API, and on purpose without the client's own types: a server that
 //! shared them would agree with the client's mistakes. It plays real games with real clocks over
@@ -43,6 +44,7 @@ mod form;
 mod game;
 mod handle;
 mod house;
+pub mod ics;
 mod lag;
 mod limits;
 mod line;
