@@ -121,7 +121,7 @@ pub enum GameResult {
     Drawn,
     /// No result: aborted.
     Aborted,
-    /// We could not see how it ended.
+    /// We could not see how it ended, or it has not ended yet.
     Unknown,
 }
 

@@ -267,6 +267,13 @@ impl Outlook {
             && thought.is_none_or(|evaluation| draw.is_acceptable(evaluation))
     }
 
+    /// Whether a draw that is there for the taking is as good as what we have: not if we were better.
+    pub(crate) fn settles_for_draw(&self) -> bool {
+        self.last().is_none_or(|evaluation| {
+            evaluation.centipawns <= 0 && evaluation.mate_in.is_none_or(|moves| moves <= 0)
+        })
+    }
+
     /// Whether to offer a draw with the next move. An open offer makes a fallen flag a draw (section
     /// 10.4 of the protocol notes), so that none is made while we hope for that.
     pub(crate) fn offers_draw(&self, manners: &Manners, situation: &Situation) -> bool {

@@ -314,6 +314,7 @@ mod tests {
                 rated: false,
                 tournament: None,
                 is_abortable: true,
+                draws_are_claimed: false,
                 state: state(moves),
             };
             self.event(Event::Full(Box::new(full))).await;

@@ -140,6 +140,8 @@ pub struct GameFull {
     pub tournament: Option<String>,
     /// Whether a game of fewer than two plies may be aborted; not so in tournaments.
     pub is_abortable: bool,
+    /// Whether repetition and fifty moves draw only when a player claims it (R22).
+    pub draws_are_claimed: bool,
     /// All moves so far, the clocks and the status.
     pub state: GameState,
 }
@@ -242,6 +244,8 @@ pub enum EndReason {
     InsufficientMaterialClaim,
     /// A side was found cheating.
     Cheat,
+    /// Broken off, to go on another day: no result yet.
+    Adjourned,
     /// We can no longer follow the game.
     Lost(LostReason),
     /// A word that we do not know; whatever is not running is over.
@@ -262,6 +266,7 @@ impl fmt::Display for EndReason {
             Self::NoStart => "no first move",
             Self::InsufficientMaterialClaim => "insufficient material claimed",
             Self::Cheat => "cheat",
+            Self::Adjourned => "adjourned",
             Self::Lost(reason) => return write!(f, "lost sight of the game: {reason}"),
             Self::Other(word) => word,
         })

@@ -61,7 +61,7 @@ impl Session {
         self.stop_search(out);
         let us = self.game.as_ref().map(|game| game.full.our_color);
         let result = match (&reason, winner) {
-            (EndReason::Lost(_), _) => GameResult::Unknown,
+            (EndReason::Lost(_) | EndReason::Adjourned, _) => GameResult::Unknown,
             (_, Some(winner)) if us == Some(winner) => GameResult::Won,
             (_, Some(_)) => GameResult::Lost,
             (EndReason::Aborted, None) => GameResult::Aborted,

@@ -6,6 +6,7 @@
 //! and `leaving` hold what may happen on either side's turn.
 
 mod chat;
+mod claims;
 mod leaving;
 mod offers;
 mod ponder;

@@ -1,6 +1,7 @@
 //! What the server and the search say, line by line, and what the session answers.
 
 mod chat;
+mod claims;
 mod offers;
 mod ponder;
 mod random;
@@ -56,6 +57,7 @@ impl Table {
             rated: false,
             tournament: None,
             is_abortable: true,
+            draws_are_claimed: false,
             state: state(""),
         };
         let session = Session::new("abcd1234".parse().unwrap(), options);

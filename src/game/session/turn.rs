@@ -25,7 +25,11 @@ impl Session {
         if self.step != Step::Idle || self.is_their_turn() || game.candidates(None).is_empty() {
             return;
         }
-        if game.history.outcome().is_some() && !self.plays_on {
+        let is_over = game.history.outcome().is_some();
+        if is_over && self.claim_or_play_on(now, out) {
+            return;
+        }
+        if is_over && !self.plays_on {
             self.step = Step::Doubting { until: now + DOUBT_WAIT };
         } else {
             self.think(now, out);
@@ -48,7 +52,8 @@ impl Session {
     }
 
     pub(super) fn limits(&self, game: &Record, candidates: &MoveList, now: Instant) -> Limits {
-        let is_first = game.ply() < 2;
+        // A game that is taken up in its middle has its clocks running.
+        let is_first = game.ply() < 2 && game.full.initial_fen.is_none();
         let mut limits = Limits {
             nodes: self.options.nodes,
             overhead: self.lag.overhead(self.options.move_overhead),
@@ -109,7 +114,7 @@ impl Session {
     pub(super) fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {
         let Some(game) = &self.game else { return };
         let ply = game.ply();
-        let offer_draw = self.offer_with_move(ply, now);
+        let offer_draw = self.offer_with_move(ply, now) | self.claims_with(mv);
         out.push(Action::Send(Command::Play { ply, mv, offer_draw }));
         self.step = Step::Sent { mv };
     }

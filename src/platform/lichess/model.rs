@@ -436,6 +436,7 @@ impl FullBody {
             time_control,
             rated: self.rated.unwrap_or_default(),
             is_abortable: self.tournament_id.is_none(),
+            draws_are_claimed: false,
             tournament: self.tournament_id,
             state: self.state.into_state(),
         }))
