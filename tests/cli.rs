@@ -535,6 +535,95 @@ fn a_bot_and_an_arena_meet_and_part_in_good_order() {
     assert!(end(&mut arena).success());
 }
 
+/// Both platforms in one process, each against its front of the arena.
+#[cfg(unix)]
+#[test]
+fn a_bot_plays_on_lichess_and_on_fics_at_once() {
+    let program = Program::new();
+    let arguments = ["arena", "--port", "0", "--fics-port", "0", "--opponent", "random"];
+    let mut command = program.command(&arguments);
+    let mut arena = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut lines = BufReader::new(arena.stdout.take().expect("a pipe")).lines();
+    let mut value = |key: &str| {
+        let line =
+            lines.by_ref().map(|line| line.expect("a line")).find(|line| line.starts_with(key));
+        let line = line.expect("the arena introduces itself");
+        line.split([' ', ',']).filter(|word| !word.is_empty()).nth(1).expect("it").to_owned()
+    };
+    let (url, token) = (format!("lichess.url={}", value("url ")), value("token "));
+    let address = value("fics ");
+    let port = format!("fics.port={}", address.rsplit_once(':').expect("a port").1);
+    let fics = [
+        "--set",
+        "fics.enabled=true",
+        "--set",
+        "fics.host=127.0.0.1",
+        "--set",
+        &port,
+        "--set",
+        "fics.account=Meitner",
+    ];
+    let password = ("MEITNER_FICS__PASSWORD", "demonstration");
+
+    // Without a token only FICS is checked.
+    let checked = program.run_with(&[&["check"][..], &fics].concat(), &[password]);
+    let text = expect_success(&checked);
+    assert!(
+        text.contains("ok   fics      logged in as Meitner, registered as a computer's"),
+        "{text}"
+    );
+    let wrong = [("MEITNER_FICS__PASSWORD", "RecognisableSecret")];
+    let refused = program.run_with(&[&["run"][..], &fics].concat(), &wrong);
+    let error = expect_error(&refused, 3);
+    assert!(error.contains("refuses the password of Meitner"), "{error}");
+    assert!(!stderr(&refused).contains("RecognisableSecret"));
+
+    let quick =
+        ["run", "--set", &url, "--set", "search.nodes=200", "--set", "challenge.concurrency=2"];
+    let mut command = program.command(&[&quick[..], &fics].concat());
+    command.envs([password, ("MEITNER_LICHESS__TOKEN", token.as_str())]);
+    let mut bot =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let mut log = BufReader::new(bot.stderr.take().expect("a pipe"));
+    let mut seen = String::new();
+    let both = |seen: &str| {
+        let overs = seen.lines().filter(|line| line.contains("game over")).collect::<Vec<_>>();
+        overs.iter().any(|line| line.contains("on FICS"))
+            && overs.iter().any(|line| !line.contains("on FICS"))
+    };
+    while !both(&seen) {
+        assert!(log.read_line(&mut seen).expect("text") > 0, "the bot ended early: {seen}");
+    }
+    signal(&bot, "TERM");
+    log.read_to_string(&mut seen).expect("text");
+    assert!(bot.wait().expect("it ends").success(), "{seen}");
+    assert!(!seen.contains(&token) && !seen.contains("demonstration"), "{seen}");
+    signal(&arena, "INT");
+    assert!(end(&mut arena).success());
+}
+
+#[test]
+fn a_demo_on_fics_survives_a_bad_connection() {
+    let output = Program::new().run(&[
+        "demo",
+        "--fics",
+        "--faults",
+        "--games",
+        "3",
+        "--time",
+        "180+0",
+        "--opponent",
+        "random",
+        "--set",
+        "search.nodes=300",
+        "--set",
+        "search.hash_mb=1",
+    ]);
+    let text = expect_success(&output);
+    assert_eq!(text.lines().filter(|line| line.contains(": over after ")).count(), 3, "{text}");
+    assert!(text.contains("\n0 illegal moves, 0 games lost on time"), "{text}");
+}
+
 #[cfg(unix)]
 fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();

@@ -150,8 +150,14 @@ fn lichess_streams() {
 }
 
 #[test]
+fn fics_sessions() {
+    run("fics", 4_000);
+}
+
+#[test]
 fn every_target_is_run() {
     // A new target needs a test here and a file in `fuzz/fuzz_targets/`.
     let names = properties::TARGETS.map(|target| target.name);
-    assert_eq!(names, ["fen", "epd", "uci_move", "san", "game", "pgn", "uci", "lichess"]);
+    let run = ["fen", "epd", "uci_move", "san", "game", "pgn", "uci", "lichess", "fics"];
+    assert_eq!(names, run);
 }

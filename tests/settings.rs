@@ -584,6 +584,68 @@ fn the_token_comes_from_text_or_file() {
 }
 
 #[test]
+fn each_mistake_about_fics_gets_its_sentence() {
+    for (file, sentence) in [
+        (
+            "[fics]\naccount = \"Bot 1\"",
+            "my.toml: `fics.account` is \"Bot 1\", but must be guest, or a name of 3 to 17 letters",
+        ),
+        (
+            "[fics]\nseek = \"3+0\"",
+            "my.toml: `fics.seek` is \"3+0\", but must be minutes and seconds, and perhaps rated or \
+             unrated, like 3 0 unrated",
+        ),
+        (
+            "[fics]\ntimeseal = \"yes\"",
+            "my.toml: `fics.timeseal` is \"yes\", but must be one of off, v1, v2",
+        ),
+    ] {
+        assert_eq!(Case::new(file).sentence(), sentence, "{file}");
+    }
+}
+
+#[test]
+fn fics_is_off_unless_enabled_and_then_needs_a_password_or_a_guest() {
+    let fics = |file: &str| Case::new(file).load().unwrap().fics();
+    assert!(fics("").unwrap().is_none());
+    let guest = fics("[fics]\nenabled = true").unwrap().unwrap();
+    let expected = platform::fics::Options::default();
+    assert_eq!(format!("{guest:#?}"), format!("{expected:#?}"));
+    let named = "[fics]\nenabled = true\naccount = \"AtomBot\"";
+    let full = format!("{named}\npassword = \"sesame\"\ntimeseal = \"v2\"\nseek = \"3 0 rated\"");
+    let options = fics(&full).unwrap().unwrap();
+    assert_eq!(options.password.expose_secret(), "sesame");
+    assert_eq!(options.timeseal, Some(platform::fics::timeseal::Version::V2));
+    assert_eq!(options.seek, "3 0 rated");
+    assert!(!format!("{options:?}").contains("sesame"));
+    let sentence = |file: &str| fics(file).unwrap_err().to_string();
+    assert!(sentence(named).contains("there is no password for `fics.account`"));
+    let guest = "[fics]\nenabled = true\npassword = \"sesame\"";
+    assert!(sentence(guest).starts_with("`fics.account` is guest"));
+    assert!(!sentence(guest).contains("sesame"));
+}
+
+#[test]
+fn the_password_for_fics_can_be_in_a_file() {
+    let case = Case::new("[fics]\nenabled = true\naccount = \"AtomBot\"");
+    let path = case.path("password");
+    let case = case.flag(&format!("fics.password_file={}", path.display()));
+    let fics = |case: &Case| case.load().unwrap().fics();
+    let sentence = case.shorten(&fics(&case).unwrap_err());
+    let begin = "password: the file that `fics.password_file` names cannot be used: ";
+    assert!(sentence.starts_with(begin), "{sentence}");
+    fs::write(&path, "\n").unwrap();
+    assert_eq!(case.shorten(&fics(&case).unwrap_err()), format!("{begin}it is empty"));
+    fs::write(&path, " se same\r\n").unwrap();
+    let password = fics(&case).unwrap().unwrap().password;
+    assert_eq!(password.expose_secret(), " se same", "blanks may be part of it");
+    let case = case.variable("MEITNER_FICS__PASSWORD", "other");
+    assert!(case.shorten(&fics(&case).unwrap_err()).contains("set only one of them"));
+    let error = with_flag("fics.password=sesame").unwrap_err().to_string();
+    assert!(error.contains("MEITNER_FICS__PASSWORD") && !error.contains("sesame"), "{error}");
+}
+
+#[test]
 fn a_token_file_that_is_missing_or_empty_is_told() {
     let case = Case::new("");
     let path = case.path("token");

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         host::{BOT, Host, HostArgs},
+        ics::{IcsHost, PASSWORD},
         log,
         options::SettingsArgs,
     },
@@ -25,6 +26,9 @@ pub(super) struct ArenaArgs {
     /// Port on 127.0.0.1; 0 for any free one
     #[arg(long, default_value_t = 8664)]
     port: u16,
+    /// Port on 127.0.0.1 for an Internet Chess Server beside it, as FICS is one; 0 for any free one
+    #[arg(long, value_name = "PORT")]
+    fics_port: Option<u16>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
@@ -45,6 +49,21 @@ async fn serve(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
     let shutdown = CancellationToken::new();
     let mut server = JoinSet::new();
     server.spawn(arena.run(listener, shutdown.clone()));
+    let mut ics_club = None;
+    if let Some(port) = args.fics_port {
+        let IcsHost { server: ics, listener, port, club } = IcsHost::open(&args.host, port).await?;
+        introduce_ics(port)?;
+        server.spawn(ics.run(listener, shutdown.clone()));
+        ics_club = Some(club);
+    }
+    let ics_host = async {
+        let Some(club) = &ics_club else { return std::future::pending().await };
+        loop {
+            if let Err(error) = club.play(None).await {
+                tracing::warn!(%error, "no games on FICS for now");
+            }
+        }
+    };
     let host = async {
         loop {
             if let Err(error) = club.play(None).await {
@@ -54,6 +73,7 @@ async fn serve(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
     };
     tokio::select! {
         () = host => {}
+        () = ics_host => {}
         result = signal::ctrl_c() => result.context("signals cannot be listened to")?,
         _ = server.join_next() => anyhow::bail!("the server ended by itself"),
     }
@@ -76,5 +96,16 @@ fn introduce(url: &str, token: &str) -> io::Result<()> {
     writeln!(out, "url        {url}")?;
     writeln!(out, "token      {token}")?;
     writeln!(out, "try        MEITNER_LICHESS__TOKEN={token} meitner run --set lichess.url={url}")?;
+    out.flush()
+}
+
+fn introduce_ics(port: u16) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "fics       127.0.0.1:{port}, account {BOT}, password {PASSWORD}")?;
+    writeln!(
+        out,
+        "try        MEITNER_FICS__PASSWORD={PASSWORD} meitner run --set fics.enabled=true \
+         --set fics.host=127.0.0.1 --set fics.port={port} --set fics.account={BOT}"
+    )?;
     out.flush()
 }

@@ -13,7 +13,10 @@ use tokio::runtime::Runtime;
 use crate::{
     cli::{exit, options::SettingsArgs},
     daemon::{Berserk, TournamentOptions},
-    platform::lichess::{self, Client},
+    platform::{
+        fics::{self, Welcome},
+        lichess::{self, Client},
+    },
     settings::Settings,
 };
 
@@ -56,6 +59,21 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         }
     };
     report.ok("settings", "every key and value is right")?;
+    let fics = match settings.fics() {
+        Ok(fics) => fics,
+        Err(error) => {
+            report.bad(exit::SETTINGS, "fics", error)?;
+            None
+        }
+    };
+    let runtime = Runtime::new().context("the system gives no threads")?;
+    if let Some(fics) = &fics {
+        runtime.block_on(check_fics(fics, &mut report))?;
+        if !settings.names_token() {
+            report.ok("lichess", "no token, so that only FICS is played")?;
+            return Ok(report.code);
+        }
+    }
     let client = match settings.token() {
         Ok(token) => match Client::new(settings.lichess.clone(), token) {
             Ok(client) => Some(client),
@@ -72,7 +90,6 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     if client.is_some() {
         report.ok("token", "there is one (not shown)")?;
     }
-    let runtime = Runtime::new().context("the system gives no threads")?;
     runtime.block_on(async {
         check_server(&settings, &mut report).await?;
         match client {
@@ -84,6 +101,36 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         }
     })?;
     Ok(report.code)
+}
+
+/// Logs in and out again, which shows that the server, the name and the password are right.
+async fn check_fics(
+    options: &fics::Options,
+    report: &mut Report<impl Write>,
+) -> anyhow::Result<()> {
+    let address = options.address();
+    let asked = Instant::now();
+    let mut link = match fics::Link::open(options, asked).await {
+        Ok(link) => link,
+        Err(error) => return Ok(report.bad(exit::FAILURE, "fics", error)?),
+    };
+    report.ok("fics", format!("{address} answers in {} ms", asked.elapsed().as_millis()))?;
+    match link.log_in(options).await {
+        Ok(Welcome { account, .. }) => {
+            let kind = if account.is_computer() {
+                "registered as a computer's"
+            } else if account.is_guest() {
+                "a guest, who plays unrated"
+            } else {
+                "NOT registered as a computer's: programs may not play rated with it"
+            };
+            report.ok("fics", format!("logged in as {}, {kind}", account.name))?;
+            link.send("quit");
+            link.close().await;
+        }
+        Err(error) => report.bad(exit::FAILURE, "fics", error)?,
+    }
+    Ok(())
 }
 
 async fn check_server(settings: &Settings, report: &mut Report<impl Write>) -> anyhow::Result<()> {

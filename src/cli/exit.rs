@@ -4,7 +4,10 @@ use std::io;
 
 use crate::{
     daemon::DaemonError,
-    platform::lichess::{ClientError, StartError},
+    platform::{
+        fics::{LinkError, Retry},
+        lichess::{ClientError, StartError},
+    },
     settings::SettingsError,
 };
 
@@ -29,6 +32,9 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             ClientError::BaseUrl(_) | ClientError::Token => SETTINGS,
             ClientError::Tls(_) => FAILURE,
         });
+    }
+    if let Some(error) = cause.downcast_ref::<LinkError>() {
+        return (error.retry() == Retry::Never).then_some(REFUSED);
     }
     match cause.downcast_ref::<DaemonError>()? {
         DaemonError::Start(StartError::Unreachable(_)) | DaemonError::EventStream(_) => None,
@@ -60,6 +66,8 @@ mod tests {
             (anyhow::Error::new(DaemonError::from(StartError::WrongToken)), REFUSED),
             (anyhow::Error::new(DaemonError::from(StartError::NotABot("x".into()))), REFUSED),
             (anyhow::Error::new(DaemonError::EventStream("x".into())), FAILURE),
+            (anyhow::Error::new(LinkError::Password("x".into())), REFUSED),
+            (anyhow::Error::new(LinkError::Closed), FAILURE),
             (anyhow::Error::new(pipe()), FAILURE),
         ] {
             assert_eq!(code(&error), expected, "{error}");

@@ -46,13 +46,13 @@ pub(super) struct HostArgs {
     opponent_nodes: u64,
     /// Clock of each game: seconds, and seconds for each move
     #[arg(long, default_value = "60+0.6", value_name = "S+S")]
-    time: TimeControl,
+    pub(super) time: TimeControl,
     /// Games at once
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(super) concurrency: u32,
     /// Seed of all that is drawn by lot
     #[arg(long)]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Let the connection suffer: `mix` cuts streams, splits and doubles lines, answers 429 and
     /// 502, loses answers; `none` does nothing; else the `faults` of a file like
     /// config/arena.toml
@@ -64,7 +64,7 @@ pub(super) struct HostArgs {
         default_missing_value = "mix",
         hide_default_value = true
     )]
-    faults: FaultChoice,
+    pub(super) faults: FaultChoice,
     /// File with options of the arena, like config/arena.toml
     #[arg(long, value_name = "PATH")]
     arena: Option<PathBuf>,
@@ -213,6 +213,18 @@ impl Club {
 
 /// A challenge that is not accepted within this time will not be.
 const CHALLENGE_LIFE: Duration = Duration::from_secs(21);
+
+impl HostArgs {
+    /// Who plays for the house on a server that is not the Bot API's.
+    pub(super) fn opponent(&self) -> Arc<dyn Opponent> {
+        let seed = self.seed.unwrap_or(1);
+        match self.opponent {
+            OpponentChoice::Random => OpponentKind::Random.build(seed),
+            OpponentChoice::Greedy => OpponentKind::Greedy.build(seed),
+            OpponentChoice::Engine => Arc::new(EngineOpponent::new(self.opponent_nodes)),
+        }
+    }
+}
 
 impl OpponentChoice {
     fn join(self, handle: &ArenaHandle, name: &str, nodes: u64, seed: u64) {

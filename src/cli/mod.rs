@@ -11,6 +11,7 @@ mod demo;
 mod engine;
 mod exit;
 mod host;
+mod ics;
 mod install;
 mod log;
 mod options;

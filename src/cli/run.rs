@@ -1,49 +1,72 @@
-//! `run`: the bot on its server, until a signal ends it.
+//! `run`: the bot on its servers, until a signal ends it.
 
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
-use tokio::{runtime::Runtime, sync::watch};
-use tracing::{info, warn};
+use tokio::{
+    runtime::Runtime,
+    sync::watch,
+    task::{JoinError, JoinSet},
+};
+use tracing::{error, info, warn};
 
 use crate::{
     cli::{log, options::SettingsArgs},
-    daemon::{self, PolicyOptions, Shutdown, Summary, reload::Hangups},
+    daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
     game::LiveGames,
-    platform::lichess::Client,
+    platform::{fics, lichess::Client},
     settings::Settings,
 };
+
+/// Where the bot plays.
+struct Platforms {
+    lichess: Option<Arc<Client>>,
+    fics: Option<fics::Options>,
+}
 
 /// Runs the bot.
 pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let settings = args.load()?;
-    let client = Arc::new(Client::new(settings.lichess.clone(), settings.token()?)?);
+    let platforms = Platforms::of(&settings)?;
     log::start(&settings.log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
-    let summary = runtime.block_on(play(args.clone(), settings, client))?;
+    let summary = runtime.block_on(play(args.clone(), settings, platforms))?;
     let Summary { won, lost, drawn, .. } = summary;
     info!(won, lost, drawn, "left in good order");
     Ok(ExitCode::SUCCESS)
 }
 
+impl Platforms {
+    /// FICS if it is enabled; lichess unless FICS is, and there is no token.
+    fn of(settings: &Settings) -> anyhow::Result<Self> {
+        let fics = settings.fics()?;
+        let lichess = if fics.is_none() || settings.names_token() {
+            Some(Arc::new(Client::new(settings.lichess.clone(), settings.token()?)?))
+        } else {
+            None
+        };
+        Ok(Self { lichess, fics })
+    }
+}
+
 async fn play(
     args: SettingsArgs,
     settings: Settings,
-    client: Arc<Client>,
+    platforms: Platforms,
 ) -> anyhow::Result<Summary> {
     let hangups = Hangups::listen().context("signals cannot be listened to")?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
-        url = settings.lichess.base_url,
+        lichess = platforms.lichess.as_ref().map(|_| settings.lichess.base_url.as_str()),
+        fics = platforms.fics.as_ref().map(fics::Options::address),
         concurrency = settings.daemon.concurrency,
         hash_mb = settings.daemon.engine.hash_mb,
         threads = settings.daemon.engine.threads,
         "starting; we play atomic from the standard start, and no other variant"
     );
     let shutdown = Shutdown::new();
-    let (live, _) = watch::channel(LiveGames::new());
     let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
-    let options = settings.daemon.clone();
+    let mut bots = start(&settings.daemon, platforms, &policies, &shutdown);
     let mut known = settings;
     let reloading = hangups.follow(
         move || args.load(),
@@ -53,13 +76,66 @@ async fn play(
         },
     );
     tokio::select! {
-        summary = daemon::run_with_policy(options, policies, client, shutdown.clone(), live) => Ok(summary?),
+        summary = join(&mut bots) => summary,
         result = shutdown.follow_signals() => {
             result.context("signals cannot be listened to")?;
             anyhow::bail!("the task that follows signals ended")
         }
         () = reloading => anyhow::bail!("the task that follows SIGHUP ended"),
     }
+}
+
+/// Starts one bot for each platform. They share the slots and the cores.
+fn start(
+    options: &daemon::Options,
+    platforms: Platforms,
+    policies: &watch::Receiver<Arc<PolicyOptions>>,
+    shutdown: &Shutdown,
+) -> JoinSet<anyhow::Result<Summary>> {
+    let resources = Resources::new(options);
+    let mut bots = JoinSet::new();
+    if let Some(client) = platforms.lichess {
+        let (options, policies, shutdown) = (options.clone(), policies.clone(), shutdown.clone());
+        let (resources, live) = (resources.clone(), watch::channel(LiveGames::new()).0);
+        bots.spawn(async move {
+            let bot =
+                daemon::run_with_policy(options, policies, client, shutdown, live, &resources);
+            Ok(bot.await?)
+        });
+    }
+    if let Some(link) = platforms.fics {
+        let (options, policies, shutdown) = (options.clone(), policies.clone(), shutdown.clone());
+        let live = watch::channel(LiveGames::new()).0;
+        bots.spawn(async move {
+            let bot = daemon::fics::run(options, link, policies, shutdown, live, &resources);
+            Ok(bot.await?)
+        });
+    }
+    bots
+}
+
+/// Waits for all bots. One that fails does not end the other; the first failure is told at the end.
+async fn join(bots: &mut JoinSet<anyhow::Result<Summary>>) -> anyhow::Result<Summary> {
+    let (mut all, mut failure) = (Summary::default(), None);
+    while let Some(ended) = bots.join_next().await {
+        match flatten(ended) {
+            Ok(summary) => all += &summary,
+            Err(error) => {
+                if !bots.is_empty() {
+                    error!(
+                        error = format!("{error:#}"),
+                        "one platform is given up, the other goes on"
+                    );
+                }
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    failure.map_or(Ok(all), Err)
+}
+
+fn flatten(ended: Result<anyhow::Result<Summary>, JoinError>) -> anyhow::Result<Summary> {
+    ended.context("a bot failed")?
 }
 
 /// Takes up what can change in a running bot, and tells what cannot.

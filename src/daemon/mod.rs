@@ -3,6 +3,7 @@
 //!
 //! [`policy`] and the bookkeeping of slots are pure. Nothing here knows a server's wire format.
 
+pub mod fics;
 pub mod policy;
 pub mod reload;
 pub mod shutdown;
@@ -15,6 +16,7 @@ mod matchmaking;
 mod opponents;
 mod queue;
 mod requests;
+mod resources;
 mod slots;
 mod supervisor;
 mod tasks;
@@ -24,6 +26,7 @@ pub use budget::BudgetOptions;
 pub use matchmaking::{MatchmakingOptions, Mode, RatingPreference, WeightedClock};
 pub use policy::{Criteria, PolicyOptions};
 pub use queue::{Order, Preference, QueueOptions};
+pub use resources::Resources;
 pub use shutdown::{Shutdown, ShutdownOptions, Unfinished};
 pub use supervisor::{DaemonError, Options, Summary, run, run_with_policy};
 pub use tournament::{Berserk, Password, TournamentOptions};

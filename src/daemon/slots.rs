@@ -6,7 +6,7 @@
 
 use std::{
     collections::HashMap,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -18,10 +18,30 @@ use crate::{
 /// How long a challenge that is perhaps accepted may take to become a game.
 const RESERVATION_LIFE: Duration = Duration::from_secs(20);
 
-/// Who holds or wants a slot.
+/// How many games fit in a process, whatever platforms they are on. Clones share the count.
+#[derive(Clone, Debug)]
+pub(super) struct Seats {
+    capacity: usize,
+    /// How many are taken by all [`Slots`] together.
+    taken: Arc<Mutex<usize>>,
+}
+
+impl Seats {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, taken: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who holds or wants a slot on one platform.
 #[derive(Debug)]
 pub(super) struct Slots {
-    capacity: usize,
+    seats: Seats,
+    /// How many of the seats taken are ours.
+    counted: usize,
     running: HashMap<GameId, Holder>,
     reserved: HashMap<GameId, Reservation>,
     /// Games that may begin at any moment, whose ids nobody knows yet.
@@ -46,21 +66,28 @@ struct Reservation {
 }
 
 impl Slots {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, running: HashMap::new(), reserved: HashMap::new(), awaited: 0 }
+    #[cfg(test)]
+    fn new(capacity: usize) -> Self {
+        Self::sharing(&Seats::new(capacity))
+    }
+
+    /// The slots of one platform, which shares the seats with others.
+    pub(super) fn sharing(seats: &Seats) -> Self {
+        let seats = seats.clone();
+        Self { seats, counted: 0, running: HashMap::new(), reserved: HashMap::new(), awaited: 0 }
     }
 
     /// Whether one more game fits. Games that we did not choose (after a restart, say) may exceed
     /// the capacity.
     pub(super) fn has_room(&self) -> bool {
-        self.taken() < self.capacity
+        self.taken() + self.elsewhere() < self.seats.capacity
     }
 
     /// Whether one more game with a bot fits, if so many slots are kept for people.
     pub(super) fn has_room_for_bot(&self, reserved_for_humans: usize) -> bool {
         let humans = self.holders().filter(|holder| holder.is_human).count();
         let kept = reserved_for_humans.saturating_sub(humans);
-        self.taken() + kept < self.capacity
+        self.taken() + self.elsewhere() + kept < self.seats.capacity
     }
 
     /// Whether this challenge or game holds a slot.
@@ -75,11 +102,19 @@ impl Slots {
 
     /// Takes a slot for a challenge that is about to be accepted. False if there is none.
     pub(super) fn reserve(&mut self, id: GameId, holder: Holder) -> bool {
-        let is_free = self.has_room() && !self.knows(&id);
-        if is_free {
-            self.reserved.insert(id, Reservation { holder, since: None });
+        if self.knows(&id) {
+            return false;
         }
-        is_free
+        // Under the lock, so that two platforms cannot take the same one.
+        let seats = self.seats.clone();
+        let mut taken = seats.lock();
+        if self.taken() + (*taken - self.counted) >= seats.capacity {
+            return false;
+        }
+        self.reserved.insert(id, Reservation { holder, since: None });
+        *taken = *taken - self.counted + self.taken();
+        self.counted = self.taken();
+        true
     }
 
     /// A challenge of our own account is open. It may become a game at any moment, so it holds a
@@ -87,6 +122,7 @@ impl Slots {
     pub(super) fn hold_for_our_challenge(&mut self, id: GameId, holder: Holder, now: Instant) {
         if !self.running.contains_key(&id) {
             self.reserved.entry(id).or_insert(Reservation { holder, since: Some(now) });
+            self.recount();
         }
     }
 
@@ -94,6 +130,7 @@ impl Slots {
     /// way, or we are paired in a tournament. Each holds a slot, whether there is one or not.
     pub(super) fn await_games(&mut self, count: usize) {
         self.awaited = count;
+        self.recount();
     }
 
     /// The server may have taken our acceptance: the time for the game to start begins.
@@ -113,6 +150,13 @@ impl Slots {
     /// A challenge is off: it holds no slot.
     pub(super) fn release(&mut self, id: &GameId) {
         self.reserved.remove(id);
+        self.recount();
+    }
+
+    /// All challenges are off.
+    pub(super) fn release_all(&mut self) {
+        self.reserved.clear();
+        self.recount();
     }
 
     /// A game starts. Whoever had reserved the slot keeps it; if nobody had, it is this one's.
@@ -120,11 +164,14 @@ impl Slots {
         let reserved = self.reserved.remove(id).map(|reservation| reservation.holder);
         let holder = reserved.filter(|holder| *holder != Holder::default()).unwrap_or(found);
         self.running.entry(id.clone()).or_insert(holder);
+        self.recount();
     }
 
     /// A game ended. Returns for whom it held the slot.
     pub(super) fn finish(&mut self, id: &GameId) -> Option<Holder> {
-        self.running.remove(id)
+        let holder = self.running.remove(id);
+        self.recount();
+        holder
     }
 
     /// How many challenges are being accepted, or are still to become games.
@@ -138,7 +185,23 @@ impl Slots {
             let age = reservation.since.map(|since| now.saturating_duration_since(since));
             age.is_some_and(|age| age >= RESERVATION_LIFE)
         };
-        self.reserved.extract_if(is_old).map(|(id, _)| id).collect()
+        let old = self.reserved.extract_if(is_old).map(|(id, _)| id).collect();
+        self.recount();
+        old
+    }
+
+    /// How many seats are taken on other platforms.
+    fn elsewhere(&self) -> usize {
+        *self.seats.lock() - self.counted
+    }
+
+    /// Tells the others how many are ours now.
+    fn recount(&mut self) {
+        let now = self.taken();
+        let mut taken = self.seats.lock();
+        *taken = *taken - self.counted + now;
+        drop(taken);
+        self.counted = now;
     }
 
     fn taken(&self) -> usize {
@@ -148,6 +211,12 @@ impl Slots {
     fn holders(&self) -> impl Iterator<Item = &Holder> {
         let reserved = self.reserved.values().map(|reservation| &reservation.holder);
         self.running.values().chain(reserved)
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        *self.seats.lock() -= self.counted;
     }
 }
 
@@ -163,8 +232,7 @@ pub(super) struct Engines {
 
 impl Engines {
     /// One engine is made at once, so that the first game need not wait for it.
-    pub(super) fn new(options: search::Options, cores: usize, capacity: usize) -> Self {
-        let scheduler = Scheduler::new(cores);
+    pub(super) fn new(options: search::Options, scheduler: Scheduler, capacity: usize) -> Self {
         let first = Arc::new(Engine::with_scheduler(options, &scheduler));
         Self { options, scheduler, capacity, idle: vec![first] }
     }
@@ -226,6 +294,25 @@ mod tests {
         slots.release(&id("b"));
         assert!(slots.has_room() && !slots.reserve(id("c"), human("c")), "it has its slot");
         assert!(slots.reserve(id("d"), human("d")));
+    }
+
+    #[test]
+    fn platforms_share_the_seats() {
+        let seats = Seats::new(2);
+        let (mut one, mut other) = (Slots::sharing(&seats), Slots::sharing(&seats));
+        assert!(one.reserve(id("a"), human("a")) && other.reserve(id("b"), human("b")));
+        assert!(!one.has_room() && !other.reserve(id("c"), human("c")));
+        other.start(&id("b"), Holder::default());
+        other.finish(&id("b"));
+        assert!(one.has_room() && one.reserve(id("c"), human("c")));
+        assert!(!other.has_room() && !other.has_room_for_bot(0));
+        one.release_all();
+        assert!(other.has_room_for_bot(1) && !other.has_room_for_bot(2));
+        one.start(&id("x"), Holder::default());
+        one.start(&id("y"), Holder::default());
+        assert!(!other.has_room());
+        drop(one);
+        assert!(other.has_room(), "what a platform held is free when it ends");
     }
 
     #[test]

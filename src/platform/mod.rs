@@ -2,9 +2,10 @@
 //!
 //! A platform connects, sends, times out and backs off. It decides nothing about games or
 //! challenges, and knows nothing of engines or of the daemon above it. This file holds what every
-//! platform can tell the daemon; [`lichess`] is the one platform so far.
+//! platform can tell the daemon; [`lichess`] and [`fics`] are the platforms.
 
 pub mod backoff;
+pub mod fics;
 pub mod lichess;
 
 mod tournament;

@@ -82,10 +82,11 @@ pub enum SettingsError {
     /// A flag that does not have the form `KEY=VALUE`.
     #[error("--set needs KEY=VALUE, as in --set search.threads=2")]
     BadFlag,
-    /// The token as a flag.
+    /// The token, or the password, as a flag.
     #[error(
-        "--set {0}: the token cannot be a flag, since every user of the machine could read it; \
-         set the variable {variable} or `lichess.token_file`",
+        "--set {0}: the {word} cannot be a flag, since every user of the machine could read it; \
+         set the variable {variable} or `{0}_file`",
+        word = .0.rsplit('.').next().unwrap_or_default(),
         variable = variable(.0)
     )]
     TokenAsFlag(&'static str),
@@ -127,6 +128,20 @@ pub enum SettingsError {
         /// What the system says.
         cause: String,
     },
+    /// The password for FICS is in a file that cannot be read, or is empty.
+    #[error("{}: the file that `fics.password_file` names cannot be used: {cause}", path.display())]
+    PasswordFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The password for FICS is given twice.
+    #[error("`fics.password` and `fics.password_file` are both set; set only one of them")]
+    TwoPasswords,
+    /// An account without a password, or a guest with one.
+    #[error("{0}")]
+    Password(&'static str),
     /// Two tokens.
     #[error(
         "`lichess.token` (from {token}) and `lichess.token_file` (from {token_file}) hold \

@@ -16,7 +16,11 @@ use std::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{daemon, platform::lichess, settings::sections::Raw};
+use crate::{
+    daemon,
+    platform::{fics, lichess},
+    settings::sections::Raw,
+};
 
 pub use error::{SettingsError, Source};
 pub use layers::Sources;
@@ -31,6 +35,9 @@ pub struct Settings {
     /// What is logged, and how.
     pub log: LogOptions,
     token: TokenOptions,
+    /// Without the password.
+    fics: Option<fics::Options>,
+    password: PasswordOptions,
     shown: BTreeMap<&'static str, Shown>,
 }
 
@@ -82,6 +89,13 @@ struct TokenOptions {
     file_source: Source,
 }
 
+/// Where the password for FICS is.
+#[derive(Clone, Debug)]
+struct PasswordOptions {
+    password: SecretString,
+    file: PathBuf,
+}
+
 impl Settings {
     /// Reads all sources, checks each value, and puts them together.
     ///
@@ -105,9 +119,14 @@ impl Settings {
             file: raw.lichess.token_file.clone(),
             file_source: merged.source("lichess.token_file"),
         };
+        let password = PasswordOptions {
+            password: raw.fics.password.clone(),
+            file: raw.fics.password_file.clone(),
+        };
+        let fics = raw.fics();
         let daemon = raw.daemon(sources.state_home.as_deref())?;
         let shown = merged.shown();
-        Ok(Self { lichess: raw.lichess(), daemon, log: raw.log(), token, shown })
+        Ok(Self { lichess: raw.lichess(), daemon, log: raw.log(), token, fics, password, shown })
     }
 
     /// The names of all keys, in the order of `config/meitner.toml`.
@@ -132,6 +151,39 @@ impl Settings {
     pub fn is_taken_up(key: &str) -> bool {
         let sections = ["challenge.", "matchmaking.", "tournament."];
         sections.iter().any(|section| key.starts_with(section)) && key != "challenge.concurrency"
+    }
+
+    /// Whether there is a token, or a file of one is named.
+    pub fn names_token(&self) -> bool {
+        has_token(&self.token.token) || !self.token.file.as_os_str().is_empty()
+    }
+
+    /// How to reach the FICS server, with the password from wherever it is; `None` if nothing is to
+    /// be played there.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`] if the password cannot be read, is missing, or is not wanted.
+    pub fn fics(&self) -> Result<Option<fics::Options>, SettingsError> {
+        let Some(options) = &self.fics else { return Ok(None) };
+        let PasswordOptions { password, file } = &self.password;
+        let has_file = !file.as_os_str().is_empty();
+        let password = match (has_token(password), has_file) {
+            (true, true) => return Err(SettingsError::TwoPasswords),
+            (false, true) => read_password(file)?,
+            (_, false) => password.clone(),
+        };
+        let is_guest = options.account.eq_ignore_ascii_case(fics::GUEST);
+        match (is_guest, has_token(&password)) {
+            (true, true) => Err(SettingsError::Password(
+                "`fics.account` is guest, which has no password: name the account that it is for",
+            )),
+            (false, false) => Err(SettingsError::Password(
+                "there is no password for `fics.account`: put it into a file and set \
+                 `fics.password_file`, or set the variable MEITNER_FICS__PASSWORD",
+            )),
+            _ => Ok(Some(fics::Options { password, ..options.clone() })),
+        }
     }
 
     /// The token, from wherever it is.
@@ -183,6 +235,15 @@ pub fn parse_options<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, 
 
 fn has_token(token: &SecretString) -> bool {
     !token.expose_secret().is_empty()
+}
+
+fn read_password(path: &Path) -> Result<SecretString, SettingsError> {
+    let wrong = |cause: String| SettingsError::PasswordFile { path: path.to_owned(), cause };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    match text.trim_end_matches(['\r', '\n']) {
+        "" => Err(wrong("it is empty".to_owned())),
+        password => Ok(password.to_owned().into()),
+    }
 }
 
 fn read_token(path: &Path) -> Result<SecretString, SettingsError> {

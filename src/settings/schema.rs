@@ -52,6 +52,10 @@ pub(super) enum Kind {
     Tournaments,
     /// Ids of teams.
     Teams,
+    /// A name on a FICS server, or `guest`.
+    Login,
+    /// What to look for on a FICS server, such as `3 0 unrated`; or nothing.
+    Seek,
 }
 
 /// A value that a key does not take.
@@ -141,6 +145,8 @@ impl Kind {
             (Self::Chat, ValueKind::String(text)) => Template::from_str(text).is_ok(),
             (Self::Url, ValueKind::String(text)) => is_url(text),
             (Self::Filter, ValueKind::String(text)) => is_filter(text),
+            (Self::Login, ValueKind::String(text)) => sections::is_login(text),
+            (Self::Seek, ValueKind::String(text)) => sections::is_seek(text),
             (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
             (Self::Words(_), ValueKind::Array(items)) if items.is_empty() => false,
             (Self::Words(words) | Self::AnyWords(words), ValueKind::Array(items)) => {
@@ -179,6 +185,10 @@ impl Kind {
             Self::AnyWords(words) => format!("a list of some of {}", words.join(", ")),
             Self::Names => "a list of names".to_owned(),
             Self::Files => "a list of files".to_owned(),
+            Self::Login => "guest, or a name of 3 to 17 letters".to_owned(),
+            Self::Seek => {
+                "minutes and seconds, and perhaps rated or unrated, like 3 0 unrated".to_owned()
+            }
             Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),
             Self::WeightedClocks => {
                 "a list of at least one clock in minutes and seconds, like 3+2, or 3+2*5 to choose \

@@ -12,7 +12,7 @@ use meitner::{
         AccountSpec, Arena, ArenaHandle, ArenaOptions, ChallengeSpec, ColorChoice, Counters,
         GameSnapshot, HouseAction, HouseSpec, Opponent, OpponentKind,
     },
-    daemon::{self, DaemonError, Options, PolicyOptions, Shutdown, Summary},
+    daemon::{self, DaemonError, Options, PolicyOptions, Resources, Shutdown, Summary},
     game::{self, LiveGames},
     platform::lichess::{self, Client, Patience},
     rules::{History, Move},
@@ -247,8 +247,12 @@ impl Bot {
         let shutdown = Shutdown::new();
         let (live_sender, live) = watch::channel(LiveGames::new());
         let mut task = JoinSet::new();
-        let run = daemon::run_with_policy(options, policy, client, shutdown.clone(), live_sender);
-        task.spawn(run);
+        let (resources, stages) = (Resources::new(&options), shutdown.clone());
+        task.spawn(async move {
+            let bot =
+                daemon::run_with_policy(options, policy, client, stages, live_sender, &resources);
+            bot.await
+        });
         Self { shutdown, live, task }
     }
 

@@ -6,6 +6,7 @@
 //! property fails by panicking, so that a panic in the program and a broken promise look alike.
 
 mod board;
+mod fics;
 mod games;
 mod outside;
 mod source;
@@ -24,7 +25,7 @@ pub(crate) struct Target {
 }
 
 /// Every target.
-pub(crate) const TARGETS: [Target; 8] = [
+pub(crate) const TARGETS: [Target; 9] = [
     Target { name: "fen", check: text::fen, seeds: || lines_of(source::POSITIONS) },
     Target { name: "epd", check: text::epd, seeds: text::epd_seeds },
     Target { name: "uci_move", check: text::uci_move, seeds: source::position_seeds },
@@ -33,6 +34,7 @@ pub(crate) const TARGETS: [Target; 8] = [
     Target { name: "pgn", check: games::pgn, seeds: games::pgn_seeds },
     Target { name: "uci", check: outside::uci, seeds: outside::uci_seeds },
     Target { name: "lichess", check: outside::lichess, seeds: outside::lichess_seeds },
+    Target { name: "fics", check: fics::fics, seeds: fics::fics_seeds },
 ];
 
 /// The target of this name.

@@ -3,6 +3,7 @@
 //! In a terminal the game is drawn live, else each move is a line. [`lines`] and [`screen`] do
 //! that; both see a game as the server knows it, and our search as the bot's own snapshots tell.
 
+mod ics;
 mod lines;
 mod screen;
 mod words;
@@ -28,13 +29,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    arena::{ArenaHandle, GameSnapshot},
+    arena::GameSnapshot,
     cli::{
-        host::{Club, Host, HostArgs},
+        host::{Host, HostArgs},
         log,
         options::SettingsArgs,
     },
-    daemon::{self, BudgetOptions, DaemonError, PolicyOptions, Shutdown, ShutdownOptions, Summary},
+    daemon::{self, BudgetOptions, PolicyOptions, Shutdown, ShutdownOptions, Summary},
     game::{GameId, LiveGames, Snapshot},
     pgn,
     platform::lichess::{self, Client},
@@ -62,6 +63,10 @@ pub(super) struct DemoArgs {
     host: HostArgs,
     #[command(flatten)]
     settings: SettingsArgs,
+    /// On an Internet Chess Server, as FICS is one, instead of the Bot API: one game at a time, whole
+    /// minutes and seconds
+    #[arg(long, conflicts_with_all = ["pgn", "arena"])]
+    fics: bool,
 }
 
 /// Plays.
@@ -77,6 +82,9 @@ pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         log::start(&settings.log)?;
     }
     let runtime = Runtime::new().context("the system gives no threads")?;
+    if args.fics {
+        return runtime.block_on(ics::play(args, &settings, is_drawn));
+    }
     runtime.block_on(play(args, &settings, is_drawn))
 }
 
@@ -91,19 +99,22 @@ async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::R
     } else {
         Display::Lines(Lines::new(args.games, club.time()))
     };
-    let viewer = Viewer { games: club.handle.watch(), live, known: LiveGames::new(), display };
+    let viewer = Viewer::new(club.handle.watch(), live, display);
     let (end, shutdown) = (CancellationToken::new(), Shutdown::new());
     let mut server = JoinSet::new();
     server.spawn(arena.run(listener, end.clone()));
     let mut bot = JoinSet::new();
-    bot.spawn(daemon::run(bot_options(args, settings), client, shutdown.clone(), live_sender));
-    let summary = watch_games(&club, args.games, bot, &shutdown, viewer).await?;
+    let options = bot_options(args, settings);
+    let running = daemon::run(options, client, shutdown.clone(), live_sender);
+    bot.spawn(async move { Ok(running.await?) });
+    let summary = watch_games(club.play(args.games), bot, &shutdown, viewer).await?;
     end.cancel();
     while server.join_next().await.is_some() {}
     if let Some(path) = &args.pgn {
         write_games(path, &club.handle.records())?;
     }
-    conclude(&club.handle, &summary)?;
+    let counters = club.handle.counters();
+    conclude(&summary, counters.illegal_moves, counters.flags_lost)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -128,14 +139,13 @@ fn bot_options(args: &DemoArgs, settings: &Settings) -> daemon::Options {
 
 /// Lets the games be played and shows them, until all are over or Ctrl-C is pressed.
 async fn watch_games(
-    club: &Club,
-    games: Option<u32>,
-    mut bot: JoinSet<Result<Summary, DaemonError>>,
+    playing: impl Future<Output = anyhow::Result<()>>,
+    mut bot: JoinSet<anyhow::Result<Summary>>,
     shutdown: &Shutdown,
     mut viewer: Viewer,
 ) -> anyhow::Result<Summary> {
     let result = {
-        let mut playing = std::pin::pin!(club.play(games));
+        let mut playing = std::pin::pin!(playing);
         let mut showing = std::pin::pin!(viewer.run());
         let mut is_playing = true;
         loop {
@@ -161,18 +171,16 @@ async fn watch_games(
 }
 
 fn flatten(
-    ended: Result<Result<Summary, DaemonError>, tokio::task::JoinError>,
+    ended: Result<anyhow::Result<Summary>, tokio::task::JoinError>,
 ) -> anyhow::Result<Summary> {
-    Ok(ended.context("the bot failed")??)
+    ended.context("the bot failed")?
 }
 
 /// The last lines.
-fn conclude(arena: &ArenaHandle, summary: &Summary) -> io::Result<()> {
-    let counters = arena.counters();
+fn conclude(summary: &Summary, illegal: u64, flags: u64) -> io::Result<()> {
     let Summary { won, lost, drawn, aborted, .. } = summary;
     let mut out = io::stdout().lock();
     writeln!(out, "{won} won, {lost} lost, {drawn} drawn, {aborted} aborted")?;
-    let (illegal, flags) = (counters.illegal_moves, counters.flags_lost);
     writeln!(out, "{illegal} illegal moves, {flags} games lost on time, both sides counted")?;
     out.flush()
 }
@@ -184,6 +192,10 @@ struct Viewer {
     /// The bot's games, those that have just ended as well.
     known: LiveGames,
     display: Display,
+    /// The bot's latest game.
+    last: Option<watch::Receiver<Snapshot>>,
+    /// The server's names of games are not the bot's, but there is one game at a time.
+    one_at_a_time: bool,
 }
 
 enum Display {
@@ -192,6 +204,14 @@ enum Display {
 }
 
 impl Viewer {
+    fn new(
+        games: broadcast::Receiver<GameSnapshot>,
+        live: watch::Receiver<LiveGames>,
+        display: Display,
+    ) -> Self {
+        Self { games, live, known: LiveGames::new(), display, last: None, one_at_a_time: false }
+    }
+
     /// Shows until the output fails.
     async fn run(&mut self) -> io::Error {
         let mut frames = interval(FRAME_TIME);
@@ -252,7 +272,11 @@ impl Viewer {
     /// What the bot tells about a game.
     fn snapshot(&mut self, id: &str) -> Option<Snapshot> {
         for (id, watcher) in self.live.borrow_and_update().iter() {
+            self.last = Some(watcher.clone());
             self.known.entry(id.clone()).or_insert_with(|| watcher.clone());
+        }
+        if self.one_at_a_time {
+            return self.last.as_ref().map(|watcher| watcher.borrow().clone());
         }
         let id: GameId = id.parse().ok()?;
         self.known.get(&id).map(|watcher| watcher.borrow().clone())

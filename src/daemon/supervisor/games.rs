@@ -14,8 +14,7 @@ use crate::{
         tasks::Crash,
     },
     game::{
-        self, EndReason, Ending, GameId, GameResult, Session, Snapshot, WaitingNames,
-        driver::EngineFailedError,
+        self, EndReason, Ending, GameId, Session, Snapshot, WaitingNames, driver::EngineFailedError,
     },
     platform::{
         GameStart,
@@ -163,13 +162,7 @@ impl Supervisor {
     fn count(&mut self, id: &GameId, ending: &Ending) {
         let Ending { reason, result, plies, .. } = ending;
         info!(game_id = %id, %result, %reason, plies, "game over");
-        *match result {
-            GameResult::Won => &mut self.summary.won,
-            GameResult::Lost => &mut self.summary.lost,
-            GameResult::Drawn => &mut self.summary.drawn,
-            GameResult::Aborted => &mut self.summary.aborted,
-            GameResult::Unknown => &mut self.summary.unknown,
-        } += 1;
+        self.summary.count(*result);
         if matches!(reason, EndReason::Lost(_)) {
             self.on_lost(id.clone());
         } else {

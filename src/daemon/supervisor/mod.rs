@@ -10,6 +10,7 @@ mod tournaments;
 
 use std::{
     collections::{HashMap, VecDeque},
+    ops::AddAssign,
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -32,12 +33,13 @@ use crate::{
         policy::{Criterion, PolicyOptions},
         queue::Queue,
         requests::{Answer, Requests},
+        resources::Resources,
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
         slots::{Engines, Slots},
         tasks::GameTasks,
         tournament::Tournaments,
     },
-    game::{self, Ending, GameId, LiveGames, WaitingNames, driver::EngineFailedError},
+    game::{self, Ending, GameId, GameResult, LiveGames, WaitingNames, driver::EngineFailedError},
     platform::{
         DeclineReason, PlatformEvent,
         lichess::{Account, Client, StartError, events},
@@ -119,6 +121,32 @@ pub struct Summary {
     pub unknown: u32,
 }
 
+impl AddAssign<&Self> for Summary {
+    fn add_assign(&mut self, other: &Self) {
+        self.accepted += other.accepted;
+        self.declined += other.declined;
+        self.challenged += other.challenged;
+        self.won += other.won;
+        self.lost += other.lost;
+        self.drawn += other.drawn;
+        self.aborted += other.aborted;
+        self.unknown += other.unknown;
+    }
+}
+
+impl Summary {
+    /// Counts the end of a game.
+    pub(super) fn count(&mut self, result: GameResult) {
+        *match result {
+            GameResult::Won => &mut self.won,
+            GameResult::Lost => &mut self.lost,
+            GameResult::Drawn => &mut self.drawn,
+            GameResult::Aborted => &mut self.aborted,
+            GameResult::Unknown => &mut self.unknown,
+        } += 1;
+    }
+}
+
 /// Why the bot stopped by itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DaemonError {
@@ -145,10 +173,12 @@ pub async fn run(
     live: watch::Sender<LiveGames>,
 ) -> Result<Summary, DaemonError> {
     let policy = watch::channel(Arc::new(options.policy.clone())).1;
-    run_with_policy(options, policy, client, shutdown, live).await
+    let resources = Resources::new(&options);
+    run_with_policy(options, policy, client, shutdown, live, &resources).await
 }
 
-/// The same with a policy that can change while the bot runs; [`Options::policy`] does not count.
+/// The same with a policy that can change while the bot runs, and with resources that other platforms
+/// share; [`Options::policy`], [`Options::concurrency`] and [`Options::cores`] do not count.
 ///
 /// # Errors
 ///
@@ -159,6 +189,7 @@ pub async fn run_with_policy(
     client: Arc<Client>,
     shutdown: Shutdown,
     live: watch::Sender<LiveGames>,
+    resources: &Resources,
 ) -> Result<Summary, DaemonError> {
     let Some(account) = log_in(&client, &shutdown).await? else {
         return Ok(Summary::default());
@@ -168,7 +199,7 @@ pub async fn run_with_policy(
     let mut services = JoinSet::new();
     let follower = (Arc::clone(&client), cancel.clone());
     services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
-    let mut supervisor = Supervisor::new(options, policy, client, account, live);
+    let mut supervisor = Supervisor::new(options, policy, client, account, live, resources);
     let failure = supervisor.run(events, &mut services, &shutdown).await;
     cancel.cancel();
     while services.join_next().await.is_some() {}
@@ -218,7 +249,7 @@ struct Supervisor {
 
 /// How far the end has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closing {
+pub(super) enum Closing {
     No,
     /// Running games may go on until then.
     Finishing {
@@ -232,7 +263,7 @@ enum Closing {
 
 impl Closing {
     /// Waits for the end of this stage, which may be for ever.
-    async fn time_is_up(self) {
+    pub(super) async fn time_is_up(self) {
         match self {
             Self::No => std::future::pending().await,
             Self::Finishing { until } | Self::Leaving { until } => sleep_until(until.into()).await,
@@ -247,15 +278,16 @@ impl Supervisor {
         client: Arc<Client>,
         account: Account,
         live: watch::Sender<LiveGames>,
+        resources: &Resources,
     ) -> Self {
         live.send_replace(LiveGames::new());
         Self {
-            slots: Slots::new(options.concurrency),
+            slots: Slots::sharing(&resources.seats),
             reconcile_at: Instant::now() + options.reconcile_interval,
             queue: Queue::default(),
             keeper: Keeper::open(options.state_folder.as_deref(), &account.id),
             policy,
-            engines: Engines::new(options.engine, options.cores, options.concurrency),
+            engines: Engines::new(options.engine, resources.scheduler.clone(), options.concurrency),
             requests: Requests::new(Arc::clone(&client)),
             options,
             client,

@@ -5,6 +5,7 @@
 
 mod challenge;
 mod chat;
+mod fics;
 mod game;
 mod kinds;
 mod lichess;
@@ -45,9 +46,12 @@ pub(super) fn is_team(text: &str) -> bool {
     tournament::is_team(text)
 }
 
+pub(super) use fics::{is_login, is_seek};
+
 /// All keys, in the order of `config/meitner.toml`.
-pub(super) static KEYS: [&[Key]; 14] = [
+pub(super) static KEYS: [&[Key]; 15] = [
     lichess::KEYS,
+    fics::KEYS,
     challenge::KEYS,
     &kinds::HUMAN.keys,
     &kinds::BOT.keys,
@@ -67,6 +71,7 @@ pub(super) static KEYS: [&[Key]; 14] = [
 #[derive(Deserialize)]
 pub(super) struct Raw {
     pub(super) lichess: lichess::RawLichess,
+    pub(super) fics: fics::RawFics,
     challenge: challenge::RawChallenge,
     matchmaking: matchmaking::RawMatchmaking,
     tournament: tournament::RawTournament,
@@ -87,6 +92,11 @@ impl Raw {
 
     pub(super) fn lichess(&self) -> platform::lichess::Options {
         self.lichess.options()
+    }
+
+    /// The options for FICS, but for the password, if it is played there at all.
+    pub(super) fn fics(&self) -> Option<platform::fics::Options> {
+        self.fics.enabled.then(|| self.fics.options())
     }
 
     /// The options of the daemon. `state_home` is where the folder of the state goes by default.

@@ -1,0 +1,427 @@
+//! The loop of a bot on FICS: one connection, one game at a time, and the slots, the policy and the
+//! cores of the whole process.
+//!
+//! The loop for lichess has its own file: there requests and games have lines of their own, here one
+//! task tells everything. What is judged and how a game is played are the same.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::{JoinError, JoinSet},
+    time::{MissedTickBehavior, interval, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, debug, error, info, info_span, warn};
+
+use crate::{
+    daemon::{
+        Options, Resources, Shutdown, Summary, Unfinished,
+        opponents::Opponents,
+        policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
+        queue::{Queue, QueueFull},
+        slots::{Engines, Holder, Slots},
+        supervisor::Closing,
+        tasks::{Crash, GameTasks},
+    },
+    game::{
+        self, Ending, GameId, LagMeter, LiveGames, Session, WaitingNames, driver::EngineFailedError,
+    },
+    platform::{
+        Challenge, DeclineReason,
+        fics::{self, Kind, LinkError, NewGame, Request},
+    },
+    search::Engine,
+};
+
+/// Events that wait for the loop. When it is full the connection is not read.
+const EVENTS_CAPACITY: usize = 64;
+/// Requests that wait for the client, which takes them at once.
+const REQUESTS_CAPACITY: usize = 64;
+/// How often time is looked at: for what waits too long.
+const TICK: Duration = Duration::from_secs(1);
+/// How long the client may take its leave.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long games that are left may take to end.
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
+
+/// Runs the bot on a FICS server until `shutdown` ends it. `live` always holds the running game with
+/// its newest snapshot. Of `options` those of lichess do not count.
+///
+/// # Errors
+///
+/// [`LinkError`], after the game that runs by then, if the server does not let it in, or no longer.
+pub async fn run(
+    options: Options,
+    link: fics::Options,
+    policy: watch::Receiver<Arc<PolicyOptions>>,
+    shutdown: Shutdown,
+    live: watch::Sender<LiveGames>,
+    resources: &Resources,
+) -> Result<Summary, LinkError> {
+    let (event_sender, events) = mpsc::channel(EVENTS_CAPACITY);
+    let (requests, request_receiver) = mpsc::channel(REQUESTS_CAPACITY);
+    let cancel = CancellationToken::new();
+    let mut client = JoinSet::new();
+    let lag = LagMeter::default();
+    let token = cancel.clone();
+    client
+        .spawn(async move { fics::run(&link, &lag, event_sender, request_receiver, token).await });
+    live.send_replace(LiveGames::new());
+    let mut supervisor = Supervisor {
+        slots: Slots::sharing(&resources.seats),
+        engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
+        options,
+        policy,
+        queue: Queue::default(),
+        games: GameTasks::new(),
+        live,
+        waiting: watch::channel(WaitingNames::default()).0,
+        quit: CancellationToken::new(),
+        requests: Some(requests),
+        cancel,
+        opponents: Opponents::default(),
+        closing: Closing::No,
+        summary: Summary::default(),
+    };
+    let failure = supervisor.run(events, &mut client, &shutdown).await;
+    // Without requests the client takes its leave, unless it is just connecting.
+    supervisor.requests = None;
+    if timeout(FAREWELL, client.join_next()).await.is_err() {
+        supervisor.cancel.cancel();
+    }
+    while client.join_next().await.is_some() {}
+    supervisor.log_summary("stopped on FICS");
+    failure.map_or(Ok(supervisor.summary), Err)
+}
+
+struct Supervisor {
+    options: Options,
+    policy: watch::Receiver<Arc<PolicyOptions>>,
+    slots: Slots,
+    queue: Queue,
+    engines: Engines,
+    /// Each gives its engine back at the end.
+    games: GameTasks<Result<(Ending, Arc<Engine>), EngineFailedError>>,
+    live: watch::Sender<LiveGames>,
+    /// For the game, where anybody may ask: nobody waits on FICS, where a challenge during a game is
+    /// declined.
+    waiting: watch::Sender<WaitingNames>,
+    /// Makes the game leave.
+    quit: CancellationToken,
+    /// `None` at the end.
+    requests: Option<mpsc::Sender<Request>>,
+    /// Ends the connection where it is.
+    cancel: CancellationToken,
+    opponents: Opponents,
+    closing: Closing,
+    summary: Summary,
+}
+
+impl Supervisor {
+    async fn run(
+        &mut self,
+        mut events: mpsc::Receiver<fics::Event>,
+        client: &mut JoinSet<Result<(), LinkError>>,
+        shutdown: &Shutdown,
+    ) -> Option<LinkError> {
+        let mut failure = None;
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut last_summary = Instant::now();
+        while !self.is_done() {
+            let closing = self.closing;
+            tokio::select! {
+                Some(event) = events.recv() => self.on_event(event),
+                (id, end) = self.games.next() => self.on_game_end(&id, end),
+                Ok(()) = self.policy.changed() => {}
+                Some(end) = client.join_next() => {
+                    failure = client_error(end);
+                    self.close();
+                }
+                _ = tick.tick() => {
+                    self.expire();
+                    if last_summary.elapsed() >= self.options.summary_interval {
+                        last_summary = Instant::now();
+                        self.log_summary("summary of FICS");
+                    }
+                }
+                () = shutdown.finish().cancelled(), if self.closing == Closing::No => self.close(),
+                () = shutdown.leave().cancelled(), if !self.is_leaving() => self.leave(),
+                () = closing.time_is_up() => self.on_time_up(),
+            }
+            self.admit();
+        }
+        failure
+    }
+
+    fn on_event(&mut self, event: fics::Event) {
+        match event {
+            fics::Event::Connected(login) => {
+                info!(account = login.name, guest = login.is_guest, "playing on FICS");
+                if !login.is_computer && !login.is_guest {
+                    warn!(
+                        account = login.name,
+                        "this account is not registered as a computer's, which programs need for \
+                         rated games; ask the server's administrators"
+                    );
+                }
+            }
+            fics::Event::Lost => {
+                for challenge in self.queue.drain() {
+                    debug!(challenge = %challenge.id, "gone with the connection");
+                }
+                self.slots.release_all();
+            }
+            fics::Event::Challenge(challenge, kind) => self.on_challenge(*challenge, kind),
+            fics::Event::ChallengeGone(id) => {
+                self.queue.remove(&id);
+                self.slots.release(&id);
+            }
+            fics::Event::Game(game) => self.on_game(*game),
+        }
+    }
+
+    fn on_challenge(&mut self, challenge: Challenge, kind: Kind) {
+        let name = challenge.challenger.as_ref().map_or("?", |user| user.name.as_str());
+        info!(
+            challenge = %challenge.id, challenger = name, variant = challenge.variant,
+            rated = challenge.rated, clock = ?challenge.clock, ?kind, "challenged on FICS"
+        );
+        match kind {
+            Kind::Strange => {
+                self.decline(challenge.id, DeclineReason::Variant, Criterion::Variant);
+            }
+            // It was welcome once, and no other game with this player is possible before.
+            Kind::Adjourned if self.closing == Closing::No && self.is_free() => {
+                self.accept(&challenge);
+            }
+            Kind::Adjourned => {
+                self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
+            }
+            Kind::New => {
+                let policy = self.current_policy();
+                if let Verdict::Decline(reason, why) = self.judge(&policy, &challenge) {
+                    return self.decline(challenge.id, reason, why);
+                }
+                let id = challenge.id.clone();
+                if let Err(QueueFull) = self.queue.push(challenge, Instant::now()) {
+                    self.decline(id, DeclineReason::Later, Criterion::Queue);
+                }
+            }
+        }
+    }
+
+    /// Accepts a challenge that waits, if there is room, and declines those that have become
+    /// unwelcome.
+    fn admit(&mut self) {
+        if self.queue.len() == 0 || self.closing != Closing::No {
+            return;
+        }
+        let policy = self.current_policy();
+        for challenge in self.queue.in_order(&policy.queue) {
+            match self.judge(&policy, &challenge) {
+                Verdict::Accept => self.accept(&challenge),
+                Verdict::Wait | Verdict::LookUp => {}
+                Verdict::Decline(reason, why) => {
+                    self.queue.remove(&challenge.id);
+                    self.decline(challenge.id, reason, why);
+                }
+            }
+        }
+    }
+
+    fn judge(&self, policy: &PolicyOptions, challenge: &Challenge) -> Verdict {
+        let user = challenge.challenger.as_ref();
+        let is_bot = user.is_some_and(|user| user.is_bot);
+        let id = user.map_or("", |user| user.id.as_str());
+        let has_slot = if is_bot {
+            self.slots.has_room_for_bot(policy.queue.reserved_for_humans)
+        } else {
+            self.slots.has_room()
+        };
+        let situation = Situation {
+            has_room: has_slot && self.is_free(),
+            is_closing: self.closing != Closing::No,
+            // A limit of lichess.
+            is_quota_used: false,
+            our_rating: None,
+            running_with: 0,
+            recent_with: self.opponents.recent_games(id, policy.recent_window, Instant::now()),
+            // This server tells nothing about accounts that the policy asks for.
+            facts: Facts::Unavailable,
+        };
+        judge(policy, challenge, &situation)
+    }
+
+    /// Whether we neither play nor are about to: the server allows one game at a time.
+    fn is_free(&self) -> bool {
+        self.games.len() == 0 && self.slots.reserved() == 0
+    }
+
+    fn accept(&mut self, challenge: &Challenge) {
+        self.queue.remove(&challenge.id);
+        let user = challenge.challenger.as_ref();
+        let is_human = !user.is_some_and(|user| user.is_bot);
+        let holder = Holder { user: user.map(|user| user.id.clone()), is_human };
+        if !self.slots.reserve(challenge.id.clone(), holder) {
+            return self.decline(challenge.id.clone(), DeclineReason::Later, Criterion::Queue);
+        }
+        self.slots.answer(&challenge.id, Instant::now());
+        self.summary.accepted += 1;
+        info!(challenge = %challenge.id, "accepting");
+        self.request(Request::Accept(challenge.id.clone()));
+    }
+
+    fn decline(&mut self, id: GameId, reason: DeclineReason, why: Criterion) {
+        info!(challenge = %id, %reason, %why, "declining");
+        self.summary.declined += 1;
+        self.request(Request::Decline(id, reason));
+    }
+
+    fn request(&mut self, request: Request) {
+        if let Some(requests) = &self.requests
+            && let Err(error) = requests.try_send(request)
+        {
+            // The client is gone, or about to be.
+            debug!(%error, "a request is lost");
+        }
+    }
+
+    fn on_game(&mut self, new: NewGame) {
+        let NewGame { id, opponent, challenge, link } = new;
+        if self.is_leaving() {
+            // Without a session the client gives it up.
+            return;
+        }
+        let user = opponent.to_lowercase();
+        info!(game_id = %id, opponent, "a game begins on FICS");
+        self.opponents.note_game(&user, Instant::now());
+        self.slots.start(&id, Holder { user: Some(user), is_human: false });
+        if let Some(challenge) = challenge {
+            self.slots.release(&challenge);
+        }
+        self.slots.release_all();
+        let engine = self.engines.take();
+        let session = Session::new(id.clone(), self.options.game.clone());
+        let (snapshots, watcher) = watch::channel(session.snapshot());
+        self.live.send_modify(|live| {
+            live.insert(id.clone(), watcher);
+        });
+        let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
+        let span = info_span!("game", platform = "fics", game_id = %id);
+        let game = async move {
+            let shared = Arc::clone(&engine);
+            let driver = game::driver::run(session, shared, link, snapshots, waiting, quit);
+            driver.await.map(|ending| (ending, engine))
+        };
+        self.games.spawn(id, game.instrument(span));
+    }
+
+    fn on_game_end(
+        &mut self,
+        id: &GameId,
+        end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
+    ) {
+        self.slots.finish(id);
+        self.live.send_modify(|live| {
+            live.remove(id);
+        });
+        match end {
+            Ok(Ok((ending, engine))) => {
+                self.engines.give_back(engine);
+                let Ending { reason, result, plies, .. } = &ending;
+                info!(game_id = %id, %result, %reason, plies, "game over on FICS");
+                self.summary.count(ending.result);
+            }
+            // The client sees that nobody plays the game, and gives it up.
+            Ok(Err(error)) => {
+                error!(game_id = %id, %error, "a game's task failed");
+                self.summary.unknown += 1;
+            }
+            Err(Crash::Panicked(message)) => {
+                error!(game_id = %id, message, "a game's task failed");
+                self.summary.unknown += 1;
+            }
+            Err(Crash::Aborted) => self.summary.unknown += 1,
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = Instant::now();
+        self.opponents.forget(now);
+        for id in self.slots.expire(now) {
+            info!(challenge = %id, "accepted, but no game has begun");
+        }
+        for challenge in self.queue.expire(now) {
+            self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
+        }
+    }
+
+    fn close(&mut self) {
+        if self.closing != Closing::No {
+            return;
+        }
+        let until = Instant::now() + self.options.shutdown.finish_limit;
+        self.closing = Closing::Finishing { until };
+        self.request(Request::SetOpen(false));
+        for challenge in self.queue.drain() {
+            self.decline(challenge.id, DeclineReason::Later, Criterion::Closing);
+        }
+    }
+
+    fn leave(&mut self) {
+        self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        match self.options.shutdown.unfinished {
+            Unfinished::Resign => self.quit.cancel(),
+            // The server adjourns it, if both players are registered.
+            Unfinished::Leave => {
+                self.cancel.cancel();
+                self.games.abort_all();
+            }
+        }
+    }
+
+    fn on_time_up(&mut self) {
+        if self.is_leaving() {
+            self.games.abort_all();
+            self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        } else {
+            self.leave();
+        }
+    }
+
+    fn is_leaving(&self) -> bool {
+        matches!(self.closing, Closing::Leaving { .. })
+    }
+
+    fn is_done(&self) -> bool {
+        match self.closing {
+            Closing::No => false,
+            Closing::Finishing { .. } => self.games.len() == 0 && self.slots.reserved() == 0,
+            Closing::Leaving { .. } => self.games.len() == 0,
+        }
+    }
+
+    fn current_policy(&self) -> Arc<PolicyOptions> {
+        Arc::clone(&self.policy.borrow())
+    }
+
+    fn log_summary(&self, message: &str) {
+        let Summary { accepted, declined, won, lost, drawn, aborted, unknown, .. } = self.summary;
+        info!(accepted, declined, won, lost, drawn, aborted, unknown, "{message}");
+    }
+}
+
+fn client_error(end: Result<Result<(), LinkError>, JoinError>) -> Option<LinkError> {
+    let error = match end {
+        Ok(Ok(())) => return None,
+        Ok(Err(error)) => error,
+        Err(error) => LinkError::Broken(format!("the client's task failed: {error}")),
+    };
+    error!(%error, "FICS is given up");
+    Some(error)
+}

@@ -1,0 +1,514 @@
+//! What a line says: a syntactic value, before anybody judges it.
+//!
+//! Decided by the beginning of the line alone, since what others write always stands behind a
+//! prefix of the server's (section 1 of the FICS notes). Wordings of two families of servers are
+//! known; what is not known is [`ServerLine::Other`], which is no error.
+
+use crate::platform::fics::{
+    ending::{self, GameEnd},
+    offer::{self, Offer, Rating},
+    style12::Board,
+};
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerLine {
+    /// The session begins.
+    SessionBegins(Account),
+    /// The server waits for an empty line before it lets a guest in.
+    PressReturn,
+    /// The login fails, or the session is over.
+    Refused(Refusal),
+    /// A position.
+    Board(Box<Board>),
+    /// Somebody offers something to us.
+    OfferFrom(Offer),
+    /// We offer something.
+    OfferTo(Offer),
+    /// These offers are gone: accepted, declined, withdrawn or replaced.
+    OffersGone(Vec<u32>),
+    /// `Creating: …` or `Continuing: …`: the players and their ratings, White first.
+    Ratings([(String, Rating); 2]),
+    /// A game begins or goes on.
+    GameBegins(GameBegins),
+    /// A game ends.
+    GameEnds(GameEnd),
+    /// A move was not taken.
+    MoveRefused(MoveRefusal),
+    /// Somebody writes.
+    Said(Said),
+    /// A name with `--** X is a computer **--`.
+    IsComputer(String),
+    /// These have an adjourned game with us and are online.
+    AdjournedWith(Vec<String>),
+    /// An interface variable is set: the name.
+    IsSet(String),
+    /// A challenge of ours is refused.
+    MatchRefused,
+    /// Our rating has changed.
+    RatingChanged(u32),
+    /// The server is about to go down.
+    GoingDown,
+    /// The head of a list of moves.
+    MoveListBegins(u32),
+    /// Anything else.
+    Other,
+}
+
+/// A name with its titles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Letters alone.
+    pub name: String,
+    /// Such as `C` for a computer and `U` for a guest.
+    pub titles: Vec<String>,
+}
+
+/// Why the server does not let us in, or not any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The password is wrong.
+    Password,
+    /// The name cannot be one.
+    Name,
+    /// Somebody is logged in under the name, which nobody owns.
+    NameTaken,
+    /// Guests are not let in now, or not from here.
+    Guests,
+    /// The name or the place is banned.
+    Banned,
+    /// There are too many players.
+    Full,
+    /// We took too long.
+    Timeout,
+    /// Somebody else has logged in under our name.
+    Replaced,
+    /// We were idle for too long.
+    Idle,
+    /// The server is going down now.
+    ShutDown,
+}
+
+/// The line in braces without a score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameBegins {
+    /// The number of the game.
+    pub game: u32,
+    /// White and Black.
+    pub players: [String; 2],
+    /// Whether an adjourned game goes on.
+    pub is_resumed: bool,
+    /// Whether ratings are at stake.
+    pub rated: bool,
+    /// The kind of game.
+    pub variant: String,
+}
+
+/// Why a move was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MoveRefusal {
+    /// It is illegal.
+    Illegal,
+    /// It is not our turn.
+    NotOurTurn,
+    /// There is no game.
+    NoGame,
+}
+
+/// What somebody writes. Text from outside: never interpreted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Who writes.
+    pub from: Account,
+    /// Where.
+    pub channel: Channel,
+    /// What.
+    pub text: String,
+}
+
+/// Where something is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// To us alone.
+    Tell,
+    /// By the opponent, to us.
+    Say,
+    /// Beside a game, to all.
+    Kibitz,
+    /// Beside a game, to those who watch.
+    Whisper,
+    /// A channel for all.
+    Public,
+}
+
+impl ServerLine {
+    /// Reads a line. Never fails.
+    pub fn parse(line: &str) -> Self {
+        starred(line)
+            .or_else(|| tagged(line))
+            .or_else(|| braced(line))
+            .or_else(|| said(line).map(Self::Said))
+            .or_else(|| prose(line))
+            .unwrap_or(Self::Other)
+    }
+}
+
+/// `**** … ****`, which only the server writes.
+fn starred(line: &str) -> Option<ServerLine> {
+    let text = line.strip_prefix("**** ")?;
+    let refused = |refusal| Some(ServerLine::Refused(refusal));
+    if let Some(name) = text.strip_prefix("Starting FICS session as ") {
+        return Account::parse(name).map(|(account, _)| ServerLine::SessionBegins(account));
+    }
+    if text.starts_with("Invalid password") {
+        refused(Refusal::Password)
+    } else if text.starts_with("LOGIN TIMEOUT") {
+        refused(Refusal::Timeout)
+    } else if text.starts_with("Auto-logout") {
+        refused(Refusal::Idle)
+    } else if text.contains("you can't both be logged in") {
+        refused(Refusal::Replaced)
+    } else if text.starts_with("Server going down") {
+        Some(ServerLine::GoingDown)
+    } else if text.starts_with("Server shutting down") || text.starts_with("Server has been") {
+        refused(Refusal::ShutDown)
+    } else {
+        None
+    }
+}
+
+/// `<12>` and its kin.
+fn tagged(line: &str) -> Option<ServerLine> {
+    let (tag, rest) = line.strip_prefix('<')?.split_once("> ")?;
+    match tag {
+        "12" => Board::parse(line).map(|board| ServerLine::Board(Box::new(board))),
+        "pf" => Offer::parse(rest).map(ServerLine::OfferFrom),
+        "pt" => Offer::parse(rest).map(ServerLine::OfferTo),
+        "pr" => {
+            let indexes = rest.split_ascii_whitespace().filter_map(|index| index.parse().ok());
+            Some(ServerLine::OffersGone(indexes.collect()))
+        }
+        _ => None,
+    }
+}
+
+fn braced(line: &str) -> Option<ServerLine> {
+    if let Some(end) = GameEnd::parse(line) {
+        return Some(ServerLine::GameEnds(end));
+    }
+    let (game, players, rest) = ending::game(line)?;
+    let mut words = rest.trim_end_matches(['}', '.']).split(' ');
+    let is_resumed = match words.next()? {
+        "Creating" => false,
+        "Continuing" => true,
+        _ => return None,
+    };
+    let rated = match words.next()? {
+        "rated" => true,
+        "unrated" => false,
+        _ => return None,
+    };
+    let variant = words.next()?.to_owned();
+    Some(ServerLine::GameBegins(GameBegins { game, players, is_resumed, rated, variant }))
+}
+
+/// `Name(C)[5] says: …` and its kin.
+fn said(line: &str) -> Option<Said> {
+    let (from, rest) = Account::parse(line)?;
+    let forms = [
+        (" tells you: ", Channel::Tell),
+        (" says: ", Channel::Say),
+        (" kibitzes: ", Channel::Kibitz),
+        (" whispers: ", Channel::Whisper),
+    ];
+    // The number of the game may stand between.
+    let behind = match rest.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.1,
+        None => rest,
+    };
+    for (form, channel) in forms {
+        if let Some(text) = behind.strip_prefix(form) {
+            return Some(Said { from, channel, text: text.to_owned() });
+        }
+    }
+    let is_channel =
+        from.titles.last().is_some_and(|last| last.bytes().all(|digit| digit.is_ascii_digit()));
+    let text = rest.strip_prefix(": ").filter(|_| is_channel)?;
+    Some(Said { from, channel: Channel::Public, text: text.to_owned() })
+}
+
+impl Account {
+    /// A name with its titles at the beginning of a text, and what follows.
+    pub fn parse(text: &str) -> Option<(Self, &str)> {
+        let end = text.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (name, mut rest) = text.split_at(end);
+        if name.is_empty() {
+            return None;
+        }
+        let mut titles = Vec::new();
+        while let Some((title, behind)) =
+            rest.strip_prefix('(').and_then(|inner| inner.split_once(')'))
+        {
+            titles.push(title.to_owned());
+            rest = behind;
+        }
+        Some((Self { name: name.to_owned(), titles }, rest))
+    }
+
+    /// Whether it is the account of a program.
+    pub fn is_computer(&self) -> bool {
+        self.has("C")
+    }
+
+    /// Whether nobody owns it.
+    pub fn is_guest(&self) -> bool {
+        self.has("U")
+    }
+
+    fn has(&self, title: &str) -> bool {
+        self.titles.iter().any(|other| other == title)
+    }
+}
+
+/// Everything that is told by its words.
+fn prose(line: &str) -> Option<ServerLine> {
+    let refused = |refusal| Some(ServerLine::Refused(refusal));
+    if line.starts_with("Press return to enter") {
+        return Some(ServerLine::PressReturn);
+    }
+    if let Some(rest) = line.strip_prefix("--** ") {
+        let name = rest.strip_suffix(" is a computer **--")?;
+        return Some(ServerLine::IsComputer(name.to_owned()));
+    }
+    if line.starts_with("Illegal move") || line.starts_with("Ambiguous move") {
+        return Some(ServerLine::MoveRefused(MoveRefusal::Illegal));
+    }
+    if line.starts_with("It is not your move") {
+        return Some(ServerLine::MoveRefused(MoveRefusal::NotOurTurn));
+    }
+    if line.starts_with("You are not playing") {
+        return Some(ServerLine::MoveRefused(MoveRefusal::NoGame));
+    }
+    if let Some(rest) = line.strip_prefix("Creating: ").or(line.strip_prefix("Continuing: ")) {
+        return ratings(rest);
+    }
+    if let Some(rest) = line.strip_prefix("Movelist for game ") {
+        return rest.trim_end_matches(':').parse().ok().map(ServerLine::MoveListBegins);
+    }
+    if let Some(name) = line.strip_suffix(" set.").filter(|name| !name.contains(' ')) {
+        return Some(ServerLine::IsSet(name.to_owned()));
+    }
+    if line.starts_with("Atomic rating adjustment: ") {
+        let (_, new) = line.rsplit_once("--> ")?;
+        return new.trim().parse().ok().map(ServerLine::RatingChanged);
+    }
+    if line.starts_with("Names should ")
+        || line.starts_with("Sorry, names ")
+        || line.starts_with("A name should ")
+    {
+        return refused(Refusal::Name);
+    }
+    if line.starts_with("Sorry, ") && line.contains(" is already logged in") {
+        return refused(Refusal::NameTaken);
+    }
+    if line.contains("guest connections have been prevented")
+        || line.contains("may login without an account")
+    {
+        return refused(Refusal::Guests);
+    }
+    if line.contains("banned") {
+        return refused(Refusal::Banned);
+    }
+    if line.contains("server is full") || line.contains("Server is full") {
+        return refused(Refusal::Full);
+    }
+    adjourned(line).or_else(|| is_match_refused(line).then_some(ServerLine::MatchRefused))
+}
+
+fn ratings(text: &str) -> Option<ServerLine> {
+    let (white, white_rating, rest) = offer::player(text)?;
+    let (black, black_rating, _) = offer::player(rest)?;
+    Some(ServerLine::Ratings([(white.to_owned(), white_rating), (black.to_owned(), black_rating)]))
+}
+
+/// Who has an adjourned game with us, when we log in or when they do.
+fn adjourned(line: &str) -> Option<ServerLine> {
+    if let Some(rest) = line.strip_prefix("Notification: ") {
+        let (name, rest) = rest.split_once(',')?;
+        return rest
+            .starts_with(" who has an adjourned game with you")
+            .then(|| ServerLine::AdjournedWith(vec![name.to_owned()]));
+    }
+    let (head, names) = line.split_once(": ")?;
+    let is_list = head.starts_with(|digit: char| digit.is_ascii_digit())
+        && head.contains("adjourned game with you")
+        && head.contains("online");
+    let names: Vec<String> = names
+        .split([' ', ','])
+        .filter_map(|name| Account::parse(name).map(|(account, _)| account.name))
+        .collect();
+    is_list.then_some(ServerLine::AdjournedWith(names))
+}
+
+/// The wording is not the same everywhere, so that it is matched loosely.
+fn is_match_refused(line: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = [
+        "No player named ",
+        "There is no player matching ",
+        "Match request does not fit ",
+        "You can't challenge ",
+        "You have an adjourned game with ",
+    ];
+    const ENDINGS: [&str; 3] =
+        [" is not logged in.", " is not open to match requests.", " is censoring you."];
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+        || ENDINGS.iter().any(|ending| line.ends_with(ending))
+        || (line.starts_with("You are on ") && line.ends_with(" noplay list."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(name: &str, titles: &[&str]) -> Account {
+        let titles = titles.iter().map(|&title| title.to_owned()).collect();
+        Account { name: name.to_owned(), titles }
+    }
+
+    #[test]
+    fn the_login_is_understood() {
+        for (line, expected) in [
+            (
+                "**** Starting FICS session as AtomBot(C)(TD) ****",
+                ServerLine::SessionBegins(account("AtomBot", &["C", "TD"])),
+            ),
+            ("Press return to enter the server as \"GuestABCD\":", ServerLine::PressReturn),
+            ("**** Invalid password! ****", ServerLine::Refused(Refusal::Password)),
+            ("**** LOGIN TIMEOUT ****", ServerLine::Refused(Refusal::Timeout)),
+            (
+                "**** Alice has arrived - you can't both be logged in. ****",
+                ServerLine::Refused(Refusal::Replaced),
+            ),
+            (
+                "**** Alice has arrived; you can't both be logged in. ****",
+                ServerLine::Refused(Refusal::Replaced),
+            ),
+            ("**** Alice is already logged in - kicking them out. ****", ServerLine::Other),
+            (
+                "Sorry, Foo is already logged in. Try again.",
+                ServerLine::Refused(Refusal::NameTaken),
+            ),
+            (
+                "Names should be at least 3 characters long.  Try again.",
+                ServerLine::Refused(Refusal::Name),
+            ),
+            (
+                "Due to abuse, guest connections have been prevented.",
+                ServerLine::Refused(Refusal::Guests),
+            ),
+            (
+                "**** Auto-logout because you were idle more than 60 minutes. ****",
+                ServerLine::Refused(Refusal::Idle),
+            ),
+            ("**** Server going down in 5 minutes and 0 seconds. ****", ServerLine::GoingDown),
+            ("nowrap set.", ServerLine::IsSet("nowrap".to_owned())),
+            ("Style 12 set.", ServerLine::Other),
+            (
+                "2 players, who have an adjourned game with you, are online: Alice Bob(C)",
+                ServerLine::AdjournedWith(vec!["Alice".to_owned(), "Bob".to_owned()]),
+            ),
+            (
+                "1 player who has an adjourned game with you is online: Alice",
+                ServerLine::AdjournedWith(vec!["Alice".to_owned()]),
+            ),
+            (
+                "Notification: AtomBot, who has an adjourned game with you, has arrived.",
+                ServerLine::AdjournedWith(vec!["AtomBot".to_owned()]),
+            ),
+            ("--** AtomBot is a computer **--", ServerLine::IsComputer("AtomBot".to_owned())),
+            ("Movelist for game 12:", ServerLine::MoveListBegins(12)),
+            ("Atomic rating adjustment: 1882 --> 1890", ServerLine::RatingChanged(1890)),
+        ] {
+            assert_eq!(ServerLine::parse(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn games_begin_and_go_on() {
+        let begins = |is_resumed, rated, variant: &str| {
+            ServerLine::GameBegins(GameBegins {
+                game: 1,
+                players: ["A".to_owned(), "B".to_owned()],
+                is_resumed,
+                rated,
+                variant: variant.to_owned(),
+            })
+        };
+        for (line, expected) in [
+            ("{Game 1 (A vs. B) Creating rated atomic match.}", begins(false, true, "atomic")),
+            ("{Game 1 (A vs. B) Continuing unrated atomic match.}", begins(true, false, "atomic")),
+            ("{Game 1 (A vs. B) Creating rated blitz match.}", begins(false, true, "blitz")),
+            ("{Game 1 (A vs. B) Exploding rated blitz match.}", ServerLine::Other),
+        ] {
+            assert_eq!(ServerLine::parse(line), expected, "{line}");
+        }
+        let ratings = ServerLine::parse("Creating: A (1882) B (++++) unrated atomic 3 0");
+        let ServerLine::Ratings([(white, rating), (black, guest)]) = ratings else { panic!() };
+        assert_eq!((white.as_str(), black.as_str()), ("A", "B"));
+        assert_eq!((rating.value, guest.is_guest), (Some(1882), true));
+    }
+
+    #[test]
+    fn what_others_write_is_only_that() {
+        for (line, name, titles, channel, text) in [
+            ("Alice tells you: hi", "Alice", vec![], Channel::Tell, "hi"),
+            ("Al(C)(*) tells you: <12> x", "Al", vec!["C", "*"], Channel::Tell, "<12> x"),
+            ("Al(U)[1] says: hello: you", "Al", vec!["U"], Channel::Say, "hello: you"),
+            ("Al(1500)[7] kibitzes: gl", "Al", vec!["1500"], Channel::Kibitz, "gl"),
+            ("Al(++++)[7] whispers: x", "Al", vec!["++++"], Channel::Whisper, "x"),
+            ("Al(C)(53): hi", "Al", vec!["C", "53"], Channel::Public, "hi"),
+        ] {
+            let said = Said { from: account(name, &titles), channel, text: text.to_owned() };
+            assert_eq!(ServerLine::parse(line), ServerLine::Said(said), "{line}");
+        }
+        for line in ["Alice (1558): x", "(told Alice)", "--> hi", "Alice: x", ": x", "Al(TM): x"] {
+            assert_eq!(ServerLine::parse(line), ServerLine::Other, "{line}");
+        }
+    }
+
+    #[test]
+    fn refusals_of_moves_and_challenges_are_told_apart() {
+        for (line, refusal) in [
+            ("Illegal move (a1a8).", MoveRefusal::Illegal),
+            ("Ambiguous move (Nf3).", MoveRefusal::Illegal),
+            ("It is not your move.", MoveRefusal::NotOurTurn),
+            ("You are not playing or examining a game.", MoveRefusal::NoGame),
+            ("You are not playing a game.", MoveRefusal::NoGame),
+        ] {
+            assert_eq!(ServerLine::parse(line), ServerLine::MoveRefused(refusal), "{line}");
+        }
+        for line in [
+            "No player named \"x\" is online.",
+            "Alice is not open to match requests.",
+            "You are on Alice's noplay list.",
+            "Alice is censoring you.",
+            "Match request does not fit formula for Alice:",
+            "You have an adjourned game with Alice.  You cannot start a new game until you finish it.",
+        ] {
+            assert_eq!(ServerLine::parse(line), ServerLine::MatchRefused, "{line}");
+        }
+    }
+
+    #[test]
+    fn offers_come_and_go() {
+        assert_eq!(ServerLine::parse("<pr> 1 22 x"), ServerLine::OffersGone(vec![1, 22]));
+        assert!(matches!(
+            ServerLine::parse("<pf> 1 w=Alice t=draw p=#"),
+            ServerLine::OfferFrom(Offer { index: 1, .. })
+        ));
+        assert!(matches!(ServerLine::parse("<pt> 1 w=Alice t=draw p=#"), ServerLine::OfferTo(_)));
+        for line in ["<sc>", "<s> 1 w=A", "<g1> 1 p=0", "<12> x", "<pf> x", "<"] {
+            assert_eq!(ServerLine::parse(line), ServerLine::Other, "{line}");
+        }
+    }
+}
