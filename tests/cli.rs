@@ -320,6 +320,15 @@ fn the_merged_settings_are_a_file_of_the_same_settings() {
 }
 
 #[test]
+fn the_service_runs_this_program_and_waits_for_its_games() {
+    let arguments = ["systemd", "--set", "shutdown.finish_limit_s=100"];
+    let unit = expect_success(&Program::new().run(&arguments));
+    assert!(unit.contains("\nTimeoutStopSec=160\n"), "{unit}");
+    let program = format!("\nExecStart={} run --config ", env!("CARGO_BIN_EXE_meitner"));
+    assert!(unit.contains(&program), "{unit}");
+}
+
+#[test]
 fn completions_and_the_manual_know_every_command() {
     let program = Program::new();
     let help = stderr(&program.run(&[]));

@@ -1,20 +1,72 @@
-//! What a system likes to have beside a program: completions for shells, and a manual.
+//! What a system likes to have beside a program: a service, completions for shells, and a manual.
 
 use std::{
     io::{self, Write as _},
+    path::Path,
     process::ExitCode,
+    time::Duration,
 };
+
+use anyhow::Context as _;
 
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, options::SettingsArgs};
+
+/// The unit that is printed, with the usual place of the program and the default limit.
+const UNIT: &str = include_str!("../../deploy/meitner@.service");
+/// Where the unit as shipped has the program.
+const USUAL_PROGRAM: &str = "/usr/local/bin/meitner";
+/// Folders that the unit hides from the program.
+const HIDDEN: [&str; 3] = ["/home", "/root", "/tmp"];
+/// systemd waits so much longer than the program needs to end in good order.
+const MARGIN: Duration = Duration::from_mins(1);
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// The shell that is to complete
     shell: Shell,
+}
+
+/// Prints the unit of systemd for this program and these settings.
+pub(super) fn systemd(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
+    let finish_limit = args.load()?.daemon.shutdown.finish_limit;
+    let program = std::env::current_exe().context("the program does not know its place")?;
+    io::stdout().write_all(unit(&program, finish_limit).as_bytes())?;
+    if HIDDEN.iter().any(|folder| program.starts_with(folder)) {
+        writeln!(
+            io::stderr(),
+            "meitner: the service cannot see {}; copy the program to {USUAL_PROGRAM} and call that",
+            program.display()
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A word of a command line in a unit.
+fn quoted(word: &str) -> String {
+    let word = word.replace('%', "%%").replace('$', "$$");
+    if word.contains(|c: char| c.is_whitespace() || "\"'\\".contains(c)) {
+        return format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""));
+    }
+    word
+}
+
+/// The unit for a program whose running games get so long to end.
+fn unit(program: &Path, finish_limit: Duration) -> String {
+    let program = quoted(&program.display().to_string());
+    let lines = UNIT.lines().map(|line| match line.split_once('=') {
+        Some(("ExecStart", command)) => {
+            format!("ExecStart={}", command.replace(USUAL_PROGRAM, &program))
+        }
+        Some(("TimeoutStopSec", _)) => {
+            format!("TimeoutStopSec={}", (finish_limit + MARGIN).as_secs())
+        }
+        _ => line.to_owned(),
+    });
+    lines.map(|line| line + "\n").collect()
 }
 
 /// Prints the script for a shell.
@@ -40,4 +92,24 @@ pub(super) fn man() -> anyhow::Result<ExitCode> {
     }
     io::stdout().write_all(&page)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::ShutdownOptions;
+
+    #[test]
+    fn the_shipped_unit_is_that_of_the_defaults() {
+        let finish_limit = ShutdownOptions::default().finish_limit;
+        assert_eq!(unit(Path::new(USUAL_PROGRAM), finish_limit), UNIT);
+    }
+
+    #[test]
+    fn the_unit_has_the_place_of_the_program_and_waits_longer_than_it_needs() {
+        let unit = unit(Path::new("/opt/meitner"), Duration::from_secs(100));
+        assert!(unit.contains("\nExecStart=/opt/meitner run --config "), "{unit}");
+        assert!(unit.contains("\nTimeoutStopSec=160\n"), "{unit}");
+        assert_eq!(quoted("/opt/my bots/100%"), "\"/opt/my bots/100%%\"");
+    }
 }

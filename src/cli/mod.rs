@@ -66,6 +66,8 @@ enum Command {
     /// Look at the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Print the service of systemd for this program and these settings
+    Systemd(options::SettingsArgs),
     /// Print a script that completes commands and options in a shell
     Completions(install::CompletionsArgs),
     /// Print the manual, for `man -l` or a folder of manuals
@@ -90,6 +92,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),
         Command::Config(config::ConfigCommand::Show(args)) => config::show(args),
+        Command::Systemd(args) => install::systemd(args),
         Command::Completions(args) => install::completions(args),
         Command::Man => install::man(),
     })
