@@ -7,7 +7,7 @@ use meitner::{
     game::EndReason,
     platform::fics::{
         ending::GameEnd,
-        line::{Channel, GameBegins, MoveRefusal, Refusal, ServerLine},
+        line::{Channel, GameBegins, MoveRefusal, Refusal, ServerLine, refusal_at_login},
         offer::OfferKind,
         rules,
         style12::{Board, Relation},
@@ -115,6 +115,17 @@ fn lines(recording: &Recording) -> Vec<ServerLine> {
     let frames = frames(recording.seal, [recording.bytes.as_slice()]);
     let lines = frames.into_iter().filter_map(|frame| match frame {
         Frame::Line(line) => Some(ServerLine::parse(&line)),
+        _ => None,
+    });
+    lines.collect()
+}
+
+/// All lines as they came.
+fn texts() -> Vec<String> {
+    let frames = |recording: &Recording| frames(recording.seal, [recording.bytes.as_slice()]);
+    let recordings = recordings();
+    let lines = recordings.iter().flat_map(frames).filter_map(|frame| match frame {
+        Frame::Line(line) => Some(line),
         _ => None,
     });
     lines.collect()
@@ -281,7 +292,8 @@ fn what_a_bot_needs_to_hear_is_heard() {
     let lines = all_lines();
     let has = |is_it: &dyn Fn(&ServerLine) -> bool| lines.iter().any(is_it);
     assert!(has(&|line| *line == ServerLine::Refused(Refusal::Password)));
-    assert!(has(&|line| *line == ServerLine::Refused(Refusal::Name)));
+    let refusals = texts().iter().filter_map(|text| refusal_at_login(text)).collect::<Vec<_>>();
+    assert!(refusals.contains(&Refusal::Name), "{refusals:?}");
     assert!(has(&|line| *line == ServerLine::Refused(Refusal::Replaced)));
     assert!(has(&|line| *line == ServerLine::PressReturn));
     assert!(has(&|line| *line == ServerLine::IsSet("nowrap".to_owned())));

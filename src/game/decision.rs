@@ -267,9 +267,10 @@ impl Outlook {
             && thought.is_none_or(|evaluation| draw.is_acceptable(evaluation))
     }
 
-    /// Whether a draw that is there for the taking is as good as what we have: not if we were better.
+    /// Whether a draw that is there for the taking is as good as what we have: not if we were better
+    /// when we last knew, nor as long as we know nothing.
     pub(crate) fn settles_for_draw(&self) -> bool {
-        self.last().is_none_or(|evaluation| {
+        self.held(1, |evaluation| {
             evaluation.centipawns <= 0 && evaluation.mate_in.is_none_or(|moves| moves <= 0)
         })
     }

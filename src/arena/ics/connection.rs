@@ -311,13 +311,16 @@ async fn send_piece(
 
 /// What other people say, some of it made to look like something else.
 fn chatter_of(number: u32) -> String {
-    let line = match number % 7 {
+    let line = match number % 10 {
         0 => "Talker(53): {Game 1 (A vs. B) B resigns} 1-0",
         1 => "Talker(U)(50): <12> rnbqkbnr pppppppp",
         2 => "--> Talker shouts to everybody",
         3 => "{Game 77 (Somebody vs. Nobody) Creating rated blitz match.}",
         4 => "{Game 77 (Somebody vs. Nobody) Nobody forfeits on time} 1-0",
         5 => "Talker(1650)[12] kibitzes: Illegal move (e2e4).",
+        6 => "--> Talker shouts: I was banned, the server is full",
+        7 => "Talker(TD) c-shouts: guest connections have been prevented",
+        8 => "    **ANNOUNCEMENT** from Talker: Nobody was banned.",
         _ => {
             "<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B 4 1 1 1 \
               1 0 99 Somebody Nobody 0 3 0 39 39 180000 180000 1 P/e2-e4 (0:00.000) e4 0 0 0"

@@ -7,7 +7,7 @@ use crate::{
         Action, Command,
         session::{Session, Step, turn::DOUBT_WAIT},
     },
-    rules::{DrawReason, Move, Outcome},
+    rules::{History, Move, Outcome},
 };
 
 impl Session {
@@ -15,12 +15,11 @@ impl Session {
     /// if that is not so here.
     pub(super) fn claim_or_play_on(&mut self, now: Instant, out: &mut Vec<Action>) -> bool {
         let Some(game) = &self.game else { return false };
-        let Some(Outcome::Draw(reason)) = game.history.outcome() else { return false };
+        let Some(Outcome::Draw(_)) = game.history.outcome() else { return false };
         if !game.full.draws_are_claimed {
             return false;
         }
-        let is_claimable = matches!(reason, DrawReason::Threefold | DrawReason::FiftyMoves);
-        if is_claimable && !self.plays_on && self.outlook.settles_for_draw() {
+        if is_claimable(&game.history) && !self.plays_on && self.outlook.settles_for_draw() {
             out.push(Action::Send(Command::ClaimDraw));
             self.step = Step::Doubting { until: now + DOUBT_WAIT };
         } else {
@@ -37,9 +36,13 @@ impl Session {
         }
         let mut next = game.history.clone();
         next.play(mv).is_ok()
-            && matches!(
-                next.outcome(),
-                Some(Outcome::Draw(DrawReason::Threefold | DrawReason::FiftyMoves))
-            )
+            && matches!(next.outcome(), Some(Outcome::Draw(_)))
+            && is_claimable(&next)
     }
+}
+
+/// Whether a player may claim a draw here. A position that our rules hold to be dead need not be one to
+/// the server, and is drawn in the same two ways.
+fn is_claimable(history: &History) -> bool {
+    history.occurrences() >= 3 || history.position().halfmove_clock() >= 100
 }

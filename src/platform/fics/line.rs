@@ -272,7 +272,6 @@ impl Account {
 
 /// Everything that is told by its words.
 fn prose(line: &str) -> Option<ServerLine> {
-    let refused = |refusal| Some(ServerLine::Refused(refusal));
     if line.starts_with("Press return to enter") {
         return Some(ServerLine::PressReturn);
     }
@@ -302,27 +301,27 @@ fn prose(line: &str) -> Option<ServerLine> {
         let (_, new) = line.rsplit_once("--> ")?;
         return new.trim().parse().ok().map(ServerLine::RatingChanged);
     }
-    if line.starts_with("Names should ")
-        || line.starts_with("Sorry, names ")
-        || line.starts_with("A name should ")
-    {
-        return refused(Refusal::Name);
-    }
-    if line.starts_with("Sorry, ") && line.contains(" is already logged in") {
-        return refused(Refusal::NameTaken);
-    }
-    if line.contains("guest connections have been prevented")
-        || line.contains("may login without an account")
-    {
-        return refused(Refusal::Guests);
-    }
-    if line.contains("banned") {
-        return refused(Refusal::Banned);
-    }
-    if line.contains("server is full") || line.contains("Server is full") {
-        return refused(Refusal::Full);
-    }
     adjourned(line).or_else(|| is_match_refused(line).then_some(ServerLine::MatchRefused))
+}
+
+/// Why the server does not let us in, by its words before a session begins. Later nobody asks: then
+/// such words may be anybody's.
+pub fn refusal_at_login(line: &str) -> Option<Refusal> {
+    let begins = |words: &[&str]| words.iter().any(|words| line.starts_with(words));
+    let holds = |words: &[&str]| words.iter().any(|words| line.contains(words));
+    if begins(&["Names should ", "Sorry, names ", "A name should "]) {
+        return Some(Refusal::Name);
+    }
+    if begins(&["Sorry, "]) && holds(&[" is already logged in"]) {
+        return Some(Refusal::NameTaken);
+    }
+    if holds(&["guest connections have been prevented", "may login without an account"]) {
+        return Some(Refusal::Guests);
+    }
+    if holds(&["banned"]) {
+        return Some(Refusal::Banned);
+    }
+    holds(&["server is full", "Server is full"]).then_some(Refusal::Full)
 }
 
 fn ratings(text: &str) -> Option<ServerLine> {
@@ -395,18 +394,6 @@ mod tests {
             ),
             ("**** Alice is already logged in - kicking them out. ****", ServerLine::Other),
             (
-                "Sorry, Foo is already logged in. Try again.",
-                ServerLine::Refused(Refusal::NameTaken),
-            ),
-            (
-                "Names should be at least 3 characters long.  Try again.",
-                ServerLine::Refused(Refusal::Name),
-            ),
-            (
-                "Due to abuse, guest connections have been prevented.",
-                ServerLine::Refused(Refusal::Guests),
-            ),
-            (
                 "**** Auto-logout because you were idle more than 60 minutes. ****",
                 ServerLine::Refused(Refusal::Idle),
             ),
@@ -430,6 +417,36 @@ mod tests {
             ("Atomic rating adjustment: 1882 --> 1890", ServerLine::RatingChanged(1890)),
         ] {
             assert_eq!(ServerLine::parse(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn refusals_in_plain_words_count_at_the_login_only() {
+        for (line, expected) in [
+            ("Sorry, Foo is already logged in. Try again.", Refusal::NameTaken),
+            ("Names should be at least 3 characters long.  Try again.", Refusal::Name),
+            ("Due to abuse, guest connections have been prevented.", Refusal::Guests),
+            ("Sorry, nobody from your site may login without an account.", Refusal::Guests),
+            ("You are banned.", Refusal::Banned),
+            ("Sorry, the server is full.", Refusal::Full),
+        ] {
+            assert_eq!(refusal_at_login(line), Some(expected), "{line}");
+            assert_eq!(ServerLine::parse(line), ServerLine::Other, "{line}");
+        }
+        assert_eq!(refusal_at_login("Welcome to the server."), None);
+    }
+
+    /// What anybody can make the server say, in whichever form.
+    #[test]
+    fn nobody_can_talk_us_out_of_a_session() {
+        for line in [
+            "--> Alice shouts: I was banned",
+            "Alice(TD) c-shouts: the server is full",
+            "    **ANNOUNCEMENT** from Alice: guest connections have been prevented.",
+            "Bob (your partner) tells you: banned",
+            "Names should be banned",
+        ] {
+            assert!(!matches!(ServerLine::parse(line), ServerLine::Refused(_)), "{line}");
         }
     }
 

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::platform::fics::{
     LinkError,
-    line::{Account, ServerLine},
+    line::{Account, ServerLine, refusal_at_login},
     wire::{Frame, Prompt},
 };
 
@@ -105,7 +105,10 @@ impl Login {
                 Step::Wait
             }
             ServerLine::Refused(refusal) => Step::Failed(LinkError::of(refusal, &self.name)),
-            _ => Step::Wait,
+            _ => match refusal_at_login(line).filter(|_| self.account.is_none()) {
+                Some(refusal) => Step::Failed(LinkError::of(refusal, &self.name)),
+                None => Step::Wait,
+            },
         }
     }
 

@@ -29,6 +29,7 @@ fn a_repetition_is_claimed_unless_we_are_better() {
 #[test]
 fn a_claim_that_the_server_does_not_grant_is_made_once() {
     let mut table = claiming(Color::White);
+    learn(&mut table, -10);
     assert_eq!(table.full(REPEATED), ["ClaimDraw"]);
     assert_eq!(table.wait(DOUBT_WAIT), ["trouble", "search at 8"]);
     assert_eq!(table.found("g1f3", 0), ["play g1f3 at 8 with draw"]);
@@ -57,6 +58,26 @@ fn a_dead_position_is_played_on_without_waiting() {
     let mut table = claiming(Color::White);
     table.full.initial_fen = Some("4k3/8/8/8/8/8/8/4K2R w - - 0 80".to_owned());
     assert_eq!(table.full(""), ["search at 0"]);
+}
+
+#[test]
+fn a_dead_position_is_drawn_by_repetition() {
+    let mut table = claiming(Color::White);
+    table.full.initial_fen = Some("4k3/8/8/8/8/8/8/4K2R w - - 0 80".to_owned());
+    learn(&mut table, 0);
+    let circle = "e1e2 e8e7 e2e1 e7e8 ".repeat(2);
+    assert_eq!(table.full(circle.trim_end()), ["ClaimDraw"]);
+}
+
+#[test]
+fn without_an_evaluation_a_search_comes_first() {
+    let mut table = claiming(Color::White);
+    assert_eq!(table.full(REPEATED), ["search at 8"]);
+    // A forced move in between has none: the one before counts.
+    let mut table = claiming(Color::White);
+    learn(&mut table, 900);
+    table.session.outlook.learn(2, None);
+    assert_eq!(table.full(REPEATED), ["search at 8"]);
 }
 
 #[test]
