@@ -132,12 +132,15 @@ pub async fn run(
         let begun = Instant::now();
         // Short enough for an id, whatever is added.
         let name = format!("fics-{run:x}-{number}");
-        let session = serve(options, lag, &events, &mut requests, &mut is_open, &name, started);
+        let mut games = 0;
+        let wishes = (&mut requests, &mut is_open);
+        let session = serve(options, lag, &events, wishes, &name, started, &mut games);
         let Some(result) = cancel.run_until_cancelled(session).await else { return Ok(()) };
         let Err(error) = result else { return Ok(()) };
         // Nobody listens any more: the end is near.
         let _closed = events.send(Event::Lost).await;
-        if begun.elapsed() >= HEALTHY_AGE {
+        // A game that was broken off waits for us.
+        if games > 0 || begun.elapsed() >= HEALTHY_AGE {
             backoff.reset();
         }
         let wait = match error.retry() {
@@ -172,15 +175,15 @@ async fn wait_for(wait: Duration, requests: &mut mpsc::Receiver<Request>, is_ope
     }
 }
 
-/// One session, from the connection to its end. `Ok`: the daemon is gone.
+/// One session, from the connection to its end; counts its games. `Ok`: the daemon is gone.
 async fn serve(
     options: &Options,
     lag: &LagMeter,
     events: &mpsc::Sender<Event>,
-    requests: &mut mpsc::Receiver<Request>,
-    is_open: &mut bool,
+    (requests, is_open): (&mut mpsc::Receiver<Request>, &mut bool),
     name: &str,
     started: Instant,
+    games: &mut u64,
 ) -> Result<(), LinkError> {
     let mut link = Link::open(options, started).await?;
     let Welcome { account, adjourned } = link.log_in(options).await?;
@@ -207,7 +210,7 @@ async fn serve(
         adjourned,
         courtesy: Courtesy::default(),
         seek_at: None,
-        games: 0,
+        games,
         outgoing: Vec::new(),
     };
     session.next_command();
@@ -333,7 +336,7 @@ struct Session<'a> {
     /// When the next seek may be posted.
     seek_at: Option<Instant>,
     /// How many games there were.
-    games: u64,
+    games: &'a mut u64,
     /// Lines for the server.
     outgoing: Vec<String>,
 }
@@ -504,7 +507,7 @@ impl Session<'_> {
             self.outgoing.push("abort".to_owned());
             return Ok(());
         };
-        self.games += 1;
+        *self.games += 1;
         let id = self.id(&format!("g{}", self.games));
         let opponent = table.opponent().to_owned();
         let (event_sender, game_events) = mpsc::channel(GAME_EVENTS_CAPACITY);
