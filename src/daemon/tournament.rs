@@ -28,6 +28,15 @@ const PAIRING_DELAY: Duration = Duration::from_secs(5);
 const AHEAD: Duration = Duration::from_secs(10);
 /// After a failure the next try waits so long.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
+/// A refusal may be for a while only: after leaving, a player has to pause for up to two minutes, and
+/// who missed games is kept out for longer. So long it waits, and no longer whatever the server says.
+const REFUSED_WAIT: Duration = Duration::from_mins(2);
+/// The same where the token or the account may not join at all.
+const FORBIDDEN_WAIT: Duration = Duration::from_mins(15);
+/// The longest wait that is believed.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// After so many refusals in a row it is given up.
+const MOST_REFUSALS_TO_JOIN: u32 = 5;
 /// The same for questions, on whose answers no pairing depends.
 const LOOK_WAIT: Duration = Duration::from_secs(30);
 /// The server lets us ask for a game 30 times in 10 minutes (section 13.3 of the protocol notes).
@@ -165,6 +174,8 @@ struct Entry {
     paired_until: Option<Instant>,
     /// Whether we have joined, and not left.
     is_in: bool,
+    /// Refusals since the server let us in.
+    refusals: u32,
 }
 
 /// What the server has told of a tournament.
@@ -186,6 +197,7 @@ impl Entry {
             is_joining: false,
             paired_until: None,
             is_in: false,
+            refusals: 0,
         }
     }
 
@@ -353,12 +365,12 @@ impl Tournaments {
 
     /// What came of asking for a game.
     pub(super) fn on_joined(&mut self, id: &TournamentId, joined: Joined, now: Instant) {
-        self.is_forbidden |= joined == Joined::Forbidden;
         let Some(entry) = self.entries.get_mut(id) else { return };
         entry.is_joining = false;
         let paired_until = Some(now + READY_FOR + PAIRING_DELAY);
         match joined {
             Joined::Yes => {
+                entry.refusals = 0;
                 (entry.is_in, entry.paired_until) = (true, paired_until);
                 entry.join_at = Some(now + ASK_AGAIN);
             }
@@ -366,8 +378,19 @@ impl Tournaments {
                 (entry.is_in, entry.paired_until) = (true, paired_until);
                 entry.join_at = Some(now + RETRY_WAIT);
             }
-            Joined::Later(wait) => entry.join_at = Some(now + wait.max(RETRY_WAIT)),
-            Joined::Refused | Joined::Forbidden => entry.give_up(),
+            Joined::Later(wait) => {
+                entry.join_at = Some(now + wait.clamp(RETRY_WAIT, LONGEST_WAIT));
+            }
+            Joined::Refused | Joined::Forbidden => {
+                entry.refusals += 1;
+                let wait = if joined == Joined::Refused { REFUSED_WAIT } else { FORBIDDEN_WAIT };
+                if entry.refusals < MOST_REFUSALS_TO_JOIN {
+                    entry.join_at = Some(now + wait);
+                } else {
+                    self.is_forbidden |= joined == Joined::Forbidden;
+                    entry.give_up();
+                }
+            }
         }
     }
 

@@ -39,7 +39,9 @@ impl Supervisor {
         let step = {
             let state = self.keeper.state();
             let situation = Situation {
+                // Without the event stream we would not see a game begin.
                 may_play: is_ready
+                    && self.is_connected
                     && slots.has_room_for_bot(policy.queue.reserved_for_humans)
                     && budget::may_start(&state.budget, &policy.budget, today).is_ok(),
                 is_slot_wanted,

@@ -57,6 +57,9 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 /// The event stream begins with the running games, challenges come after them; so long at most is
 /// the list of running games waited for besides, which tells of games that the stream left out.
 const READY_LIMIT: Duration = Duration::from_secs(2);
+/// How soon the running games are asked for if a game may begin that the lost event stream does not
+/// tell of.
+const LOST_WAIT: Duration = Duration::from_secs(3);
 /// How soon the running games are asked for when that failed.
 const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
 
@@ -236,6 +239,8 @@ struct Supervisor {
     /// When the running games are known well enough for new ones to be accepted; `None` as long as
     /// the event stream has never been open.
     ready_at: Option<Instant>,
+    /// Whether the event stream is open.
+    is_connected: bool,
     closing: Closing,
     /// When to ask for the running games, if there is doubt about them.
     ask_at: Option<Instant>,
@@ -302,6 +307,7 @@ impl Supervisor {
             accepts_paused_until: None,
             rating_asked: None,
             ready_at: None,
+            is_connected: false,
             closing: Closing::No,
             ask_at: None,
             setbacks: HashMap::new(),
@@ -380,10 +386,18 @@ impl Supervisor {
     fn on_event(&mut self, event: PlatformEvent) {
         match event {
             PlatformEvent::Connected => {
+                self.is_connected = true;
                 self.ready_at.get_or_insert_with(|| Instant::now() + READY_LIMIT);
                 self.requests.ask_for_games();
             }
-            PlatformEvent::Lost => debug!("event stream lost"),
+            PlatformEvent::Lost => {
+                debug!("event stream lost");
+                self.is_connected = false;
+                // A game that we asked for may begin meanwhile.
+                if self.matchmaker.holds_slot() || self.tournaments.holds_slot(Instant::now()) {
+                    self.ask_by(Instant::now() + LOST_WAIT);
+                }
+            }
             // It may have said that a game started.
             PlatformEvent::Unreadable => self.ask_by(Instant::now()),
             PlatformEvent::GameStart(start) => self.on_game_start(start),

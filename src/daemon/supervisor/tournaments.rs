@@ -21,7 +21,9 @@ impl Supervisor {
     pub(super) fn play_tournaments(&mut self) {
         let policy = self.current_policy();
         let now = Instant::now();
-        if self.ready_at.is_none_or(|at| at > now) {
+        let is_ready = self.ready_at.is_some_and(|at| at <= now);
+        // Without the event stream we would not see a game begin, and lose it by not moving.
+        if !is_ready || (!self.is_connected && self.closing == Closing::No) {
             return;
         }
         let situation = Situation {
@@ -94,8 +96,8 @@ impl Supervisor {
             (Ok(()), _) => info!(tournament = %id, "waiting to be paired"),
             (Err(error), Joined::Forbidden) => error!(
                 tournament = %id, %error,
-                "the token does not allow to join tournaments; create one with the scope \
-                 tournament:write"
+                "the server keeps us out of the tournament; if the token lacks the scope \
+                 tournament:write, create one that has it"
             ),
             (Err(error), _) => warn!(tournament = %id, ?joined, %error, "could not join"),
         }

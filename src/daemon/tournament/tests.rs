@@ -317,6 +317,13 @@ fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     assert!(case.holds_slot(), "we may be paired");
     case.pass(RETRY_WAIT);
     assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
+    // A pause after leaving, perhaps: asked again later, but not for ever.
+    for _ in 1..MOST_REFUSALS_TO_JOIN {
+        case.join_ends("A", Joined::Refused);
+        assert_eq!(case.step(), None);
+        case.pass(REFUSED_WAIT);
+        assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
+    }
     case.join_ends("A", Joined::Refused);
     case.pass(HOUR / 2);
     assert!(!case.holds_slot());
@@ -325,8 +332,14 @@ fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     case.step();
     case.tournaments.on_no_look(&id("A"), true, case.now);
     assert_eq!(case.step(), Some(Step::Look(id("B"))));
-    case.look(running("B", HOUR));
+    case.look(running("B", 9 * HOUR));
     case.step();
+    for _ in 1..MOST_REFUSALS_TO_JOIN {
+        case.join_ends("B", Joined::Forbidden);
+        case.pass(FORBIDDEN_WAIT);
+        let asks = std::iter::from_fn(|| case.step()).any(|step| step == Step::Join(id("B"), None));
+        assert!(asks, "it may be for a while only");
+    }
     case.join_ends("B", Joined::Forbidden);
     case.pass(HOUR);
     assert_eq!(case.step(), None, "the token does not allow it");

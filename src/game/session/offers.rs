@@ -39,6 +39,10 @@ pub(super) struct Offers {
     pub(super) has_waited: bool,
 }
 
+/// A running search that has looked less far ahead, in plies, says nothing of a draw yet: the opponent
+/// may have erred in a way that takes a while to see.
+const SURE_DEPTH: u32 = 8;
+
 impl Session {
     /// How this opponent is met. As long as nobody knows who it is, as a person.
     pub(super) fn manners(&self) -> &Manners {
@@ -127,7 +131,7 @@ impl Session {
     /// What the search of the present position thinks so far.
     fn running_evaluation(&self) -> Option<Evaluation> {
         let thought = self.thought.as_ref().filter(|_| self.step == Step::Searching);
-        thought.filter(|thought| thought.depth > 0).map(|thought| thought.evaluation)
+        thought.filter(|thought| thought.depth >= SURE_DEPTH).map(|thought| thought.evaluation)
     }
 
     /// We agreed to something: what we think about is as good as gone.

@@ -121,6 +121,9 @@ fn an_offer_amid_our_search_is_accepted_as_soon_as_the_search_agrees() {
     assert_eq!(table.state(draw_offer(OUR_TURN)), ["AcceptDraw", "stop"]);
     let mut table = in_our_search(early_draws(), -30);
     assert_eq!(table.state(draw_offer(OUR_TURN)), NOTHING);
+    let shallow = Evaluation { centipawns: -20, mate_in: None };
+    let shallow = Thought { depth: 3, evaluation: shallow, ..Thought::default() };
+    assert_eq!(table.input(Input::Thought(shallow)), NOTHING, "it may have seen too little");
     assert_eq!(table.input(thought(400)), NOTHING, "the opponent's last move was a mistake");
     assert_eq!(table.input(thought(-20)), ["AcceptDraw", "stop"]);
     // Nothing is played any more.
