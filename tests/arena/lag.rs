@@ -36,7 +36,8 @@ async fn the_way_to_the_server_and_back_is_measured_over_all_games() {
     let lag = client.lag_meter().lag();
     assert!(lag.samples() >= 6, "{lag:?}");
     let overhead = lag.overhead(Duration::ZERO);
-    assert!((ms(150)..ms(900)).contains(&overhead), "{overhead:?}");
+    // 200 ms and what a loaded machine adds.
+    assert!((ms(150)..ms(3_000)).contains(&overhead), "{overhead:?}");
     let counters = world.arena.counters();
     assert_eq!((counters.untimely_moves, counters.flags_lost), (0, 0));
     world.arena.set_lag(ms(0), ms(0), ms(0));
