@@ -10,6 +10,7 @@ fn state() -> State {
     state.budget.games = 42;
     state.quotas.insert("soot-engine".to_owned(), Epoch::from_secs(1_800_000_100));
     state.challenges.games = 7;
+    state.open_challenge = Some("w4itinG1".to_owned());
     let decline = Decline {
         at: Epoch::from_secs(1_800_000_050),
         reason: "later".to_owned(),

@@ -252,6 +252,14 @@ impl Matchmaker {
         matches!(self.stage, Stage::Sending { seen: None, .. } | Stage::InDoubt { .. })
     }
 
+    /// The challenge of ours that is open, as far as its id is known.
+    pub(super) fn open_challenge(&self) -> Option<&GameId> {
+        match &self.stage {
+            Stage::Open { id, .. } | Stage::Sending { seen: Some(id), end: None, .. } => Some(id),
+            _ => None,
+        }
+    }
+
     /// The next step, which is taken to be done: the caller reports what comes of it.
     pub(super) fn step(
         &mut self,

@@ -74,6 +74,8 @@ pub struct State {
     pub quotas: BTreeMap<String, Epoch>,
     /// The challenges that we made.
     pub challenges: Budget,
+    /// The challenge of ours that is open: one that a killed program left must not become a game.
+    pub open_challenge: Option<String>,
     /// Who declined our challenges, the oldest decline first.
     pub declines: BTreeMap<String, Vec<Decline>>,
 }
@@ -85,6 +87,7 @@ impl Default for State {
             budget: Budget::default(),
             quotas: BTreeMap::new(),
             challenges: Budget::default(),
+            open_challenge: None,
             declines: BTreeMap::new(),
         }
     }

@@ -13,7 +13,7 @@ use meitner::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::harness::{BOT, HOUSE, World, ms, options, within};
+use crate::harness::{BOT, HOUSE, World, eventually, ms, options, within};
 
 /// So long a bot that is not to challenge anybody is watched: it would do so each second.
 const WATCH: Duration = Duration::from_millis(2500);
@@ -164,6 +164,32 @@ async fn the_end_withdraws_an_open_challenge() {
     bot.stop().await;
     assert_eq!(withdrawn(&world), 1);
     assert_eq!(challenged(&world).len(), 1);
+}
+
+#[tokio::test]
+async fn a_challenge_that_a_killed_bot_left_is_withdrawn_by_the_next() {
+    let world = World::new().await;
+    world.arena.add_house(&deaf("deaf"));
+    let folder = TempDir::new().unwrap();
+    let state_folder = Some(folder.path().to_owned());
+    let options = Options { state_folder, ..seeking(matchmaking()) };
+    let bot = world.bot_with(options.clone()).await;
+    let file = folder.path().join("state-emberfork.json");
+    let is_remembered = || {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        text.contains("open_challenge") && !text.contains("\"open_challenge\": null")
+    };
+    eventually("the challenge is remembered", is_remembered).await;
+    bot.kill().await;
+    assert_eq!(withdrawn(&world), 0);
+    let policy = PolicyOptions::default();
+    let bot = world.bot_with(Options { policy, ..options }).await;
+    world.until("it is withdrawn", |_| withdrawn(&world) == 1).await;
+    world.house(OpponentKind::Random);
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    bot.stop().await;
+    assert!(!is_remembered());
 }
 
 #[tokio::test]

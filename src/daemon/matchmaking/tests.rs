@@ -384,6 +384,20 @@ fn an_open_challenge_is_withdrawn_once_for_each_good_reason() {
 }
 
 #[test]
+fn the_open_challenge_is_known_while_it_is_open() {
+    let mut case = Case::new(plain(), &[bot("soot", 2000)]);
+    case.offer();
+    assert_eq!(case.matchmaker.open_challenge(), None, "it has no id yet");
+    let ours = challenge_of_ours("a", "soot");
+    case.matchmaker.on_own_challenge(&ours, case.now);
+    assert_eq!(case.matchmaker.open_challenge(), Some(&id("a")));
+    assert!(case.sent(&id("a")));
+    assert_eq!(case.matchmaker.open_challenge(), Some(&id("a")));
+    case.matchmaker.on_game_start(&id("a")).unwrap();
+    assert_eq!(case.matchmaker.open_challenge(), None);
+}
+
+#[test]
 fn what_ends_without_a_game_tells_what_was_offered() {
     let mut case = open("a");
     assert_eq!(case.off(&id("other")), None);

@@ -72,6 +72,26 @@ impl Supervisor {
         }
     }
 
+    /// Remembers which challenge of ours is open, for whoever starts after a sudden end.
+    pub(super) fn remember_open_challenge(&self) {
+        let open = self.matchmaker.open_challenge().map(GameId::as_str);
+        if self.keeper.state().open_challenge.as_deref() != open {
+            let open = open.map(str::to_owned);
+            self.keeper.change(|state| state.open_challenge = open);
+        }
+    }
+
+    /// Withdraws what a program that ended suddenly has left open. Until the answer is there it holds
+    /// a slot, since it may become a game.
+    pub(super) fn withdraw_left_challenge(&mut self) {
+        let left = self.keeper.state().open_challenge.clone();
+        if let Some(id) = left.and_then(|id| id.parse::<GameId>().ok()) {
+            info!(challenge = %id, "withdrawing a challenge of the run before");
+            self.slots.hold_for_our_challenge(id.clone(), Holder::default(), Instant::now());
+            self.requests.cancel(id);
+        }
+    }
+
     pub(super) fn on_online_bots(&mut self, result: Result<Vec<OnlineBot>, ApiError>) {
         let options = &self.current_policy().matchmaking;
         match &result {

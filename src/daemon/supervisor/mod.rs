@@ -324,6 +324,7 @@ impl Supervisor {
         shutdown: &Shutdown,
     ) -> Option<DaemonError> {
         let mut failure = None;
+        self.withdraw_left_challenge();
         let mut tick = interval(TICK.min(self.options.reconcile_interval));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_summary = Instant::now();
@@ -365,6 +366,7 @@ impl Supervisor {
         let somebody_waits = self.admit();
         self.matchmake(somebody_waits || self.tournaments.lacks_slot());
         self.hold_slots();
+        self.remember_open_challenge();
     }
 
     /// Games that may begin at any moment hold slots before anybody knows their ids.
