@@ -11,16 +11,19 @@ use std::{
 };
 
 use meitner::{
-    arena::{ColorChoice, Endpoint, Fault, FaultRule, OpponentKind},
-    daemon::DaemonError,
+    arena::{
+        ColorChoice, Endpoint, Fault, FaultRule, HouseAction, OpponentKind, Scope, TournamentSpec,
+    },
+    daemon::{DaemonError, Options},
     platform::lichess::{self, Client, StartError},
+    rules::Color,
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::sleep;
 
 use crate::{
     faults::{conclude, under_way, under_way_with},
-    harness::{World, eventually, ms, options},
+    harness::{BOT, HOUSE, World, eventually, ms, options},
     log::Log,
 };
 
@@ -114,8 +117,7 @@ async fn event_stream_survives(faults: &[Fault]) -> Duration {
     world.arena.inject(Endpoint::EventStream, Fault::Cut);
     world
         .until("the event stream is back", |arena| {
-            arena.faults().struck().len() == faults.len() + 1
-                && arena.is_online(crate::harness::BOT)
+            arena.faults().struck().len() == faults.len() + 1 && arena.is_online(BOT)
         })
         .await;
     let waited = start.elapsed();
@@ -198,20 +200,31 @@ async fn another_process_on_the_token_is_told_of() {
     second.kill().await;
 }
 
-/// Keep-alives go on, events do not: only the list of running games shows the new one.
+/// Keep-alives go on, events do not: only a stream that is opened anew tells of the challenge.
 #[tokio::test]
-async fn a_game_is_found_although_the_event_stream_is_deaf() {
+async fn a_challenge_is_accepted_although_the_event_stream_is_deaf() {
     let world = World::new().await;
     world.house(OpponentKind::Silent);
     let bot = world.bot_of(world.wary_client(), options()).await;
     world.arena.inject(Endpoint::EventStream, Fault::Deaf);
     eventually("it is deaf", || !world.arena.faults().struck().is_empty()).await;
     let game = world.challenge(60, 0, ColorChoice::White);
-    // The owner accepts by hand.
-    world.post(&format!("/api/challenge/{game}/accept")).await;
+    world.until("the game starts", |arena| arena.game(&game).is_some()).await;
     world.reply(&game).await;
-    assert_eq!(world.arena.counters().event_streams, 1);
     conclude(world, bot, &game).await;
+}
+
+/// A quiet stream is the rule: it is looked at ever more rarely.
+#[tokio::test]
+async fn an_event_stream_that_has_nothing_to_tell_is_left_in_peace() {
+    let world = World::new().await;
+    let bot = world.bot_of(world.wary_client(), options()).await;
+    let start = Instant::now();
+    eventually("it is opened twice more", || world.arena.counters().event_streams == 3).await;
+    // After 0.6 s, and 1.2 s later.
+    assert!(start.elapsed() >= ms(1500), "{:?}", start.elapsed());
+    bot.stop().await;
+    world.assert_clean();
 }
 
 #[tokio::test]
@@ -357,8 +370,65 @@ async fn no_move_waits_for_chat_or_for_the_list_of_games() {
     let slowest = answers.iter().map(|(line, request)| request.duration_since(*line)).max();
     assert!(slowest.unwrap() < ms(1500), "{slowest:?}");
     assert_eq!(world.arena.faults().struck().len(), 2, "{:?}", world.arena.faults().struck());
-    world.arena.act(&game, &meitner::arena::HouseAction::Resign).unwrap();
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
     world.finished(&game).await;
     bot.kill().await;
+    world.assert_clean();
+}
+
+/// A tournament in which the bot plays the house, with so much time for first moves. Its owner has
+/// joined by hand.
+async fn in_a_tournament(world: &World, first_move_ms: u64) -> String {
+    world.house(OpponentKind::Silent);
+    let id = "bOt4r3nA".to_owned();
+    let spec = TournamentSpec {
+        id: Some(id.clone()),
+        limit_s: 600,
+        pairing_pause_ms: 20,
+        first_move_ms,
+        players: vec![HOUSE.to_owned()],
+        ..TournamentSpec::default()
+    };
+    world.arena.add_tournament(&spec).expect("a tournament");
+    let owner = world.arena.add_token(BOT, &[Scope::TournamentWrite]).expect("an account");
+    let client = reqwest::Client::builder().tls_certs_only([]).build().expect("a client");
+    let url = format!("{}/api/tournament/{id}/join", world.base_url);
+    let join = client.post(url).bearer_auth(owner).form(&[("pairMeAsap", "true")]);
+    assert!(join.send().await.expect("an answer").status().is_success());
+    world.until("they are paired", |arena| !arena.running().is_empty()).await;
+    world.arena.running()[0].id.clone()
+}
+
+/// The bot would think about its first move for three seconds; there are two.
+#[tokio::test]
+async fn our_first_move_is_made_before_its_time_expires() {
+    let world = World::new().await;
+    let bot = world.bot_with(Options::default()).await;
+    let game = in_a_tournament(&world, 2000).await;
+    if world.arena.game(&game).expect("the game").white == HOUSE {
+        world.house_move(&game);
+        world.until_moves(&game, 2).await;
+    } else {
+        world.until_moves(&game, 1).await;
+    }
+    assert_eq!(world.arena.game(&game).expect("the game").status, "started");
+    world.arena.act(&game, &HouseAction::Resign).expect("a running game");
+    world.finished(&game).await;
+    bot.kill().await;
+    world.assert_clean();
+}
+
+/// Nobody aborts a game of a tournament: the server ends it, and the bot goes on.
+#[tokio::test]
+async fn a_first_move_of_the_opponent_that_never_comes_ends_the_game() {
+    let world = World::new().await;
+    let mut bot = world.bot().await;
+    let game = in_a_tournament(&world, 500).await;
+    let end = world.finished(&game).await;
+    let winner = if end.white == BOT { Color::White } else { Color::Black };
+    assert_eq!((end.status, end.ending.expect("it is over").winner), ("noStart", Some(winner)));
+    bot.until_playing(0).await;
+    assert_eq!(bot.stop().await.won, 1);
+    assert_eq!(world.arena.counters().aborted, 0);
     world.assert_clean();
 }

@@ -33,9 +33,11 @@ const LEAST_REFUSALS: u32 = 3;
 /// So many streams in a row that ended young are no accident.
 const EARLY_ENDS: u32 = 3;
 
-/// The event stream may be quiet for so many times as long as a game's before the running games are
-/// asked for, and again after each such time: often nobody challenges us for hours.
+/// The event stream may be quiet for so many times as long as a game's before it is opened again: it
+/// may be deaf, and nothing else would ever tell of a challenge. Often nobody challenges us for
+/// hours, so the time doubles up to the longest, until a challenge comes.
 const QUIET_SHARE: u32 = 2;
+const LONGEST_QUIET: Duration = Duration::from_mins(10);
 
 /// Sends on what the event stream says, opening it again whenever it ends, until cancelled.
 ///
@@ -57,6 +59,7 @@ pub async fn follow(
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
         throttle: Throttle::new(MAX_OPENS, OPENS_WINDOW),
         early_ends: 0,
+        quiet: client.options().quiet * QUIET_SHARE,
         refusals: Refusals::new(LEAST_REFUSALS, client.patience().account),
     };
     cancel.run_until_cancelled(follower.run()).await.unwrap_or(Ok(()))
@@ -68,7 +71,16 @@ struct Follower<'a> {
     backoff: Backoff,
     throttle: Throttle,
     early_ends: u32,
+    /// For how long the stream may have nothing to say.
+    quiet: Duration,
     refusals: Refusals,
+}
+
+/// Why an open stream is left.
+enum Left {
+    Ended(StreamEnd),
+    /// Nothing but keep-alives came for too long.
+    Quiet,
 }
 
 /// Nobody listens to the events any more.
@@ -95,22 +107,33 @@ impl Follower<'_> {
         self.refusals.reset();
         let opened = Instant::now();
         self.send(PlatformEvent::Connected).await?;
-        let quiet = self.client.options().quiet * QUIET_SHARE;
-        let end = loop {
-            match timeout(quiet, stream.next_line()).await {
+        let left = loop {
+            match timeout(self.quiet, stream.next_line()).await {
                 Ok(Ok(line)) => {
                     if let Some(event) = self.event_of(&line) {
+                        if matches!(event, PlatformEvent::Challenge(_)) {
+                            self.quiet = self.client.options().quiet * QUIET_SHARE;
+                        }
                         self.send(event).await?;
                     }
                 }
-                Ok(Err(end)) => break end,
-                // It may be deaf: whoever listens looks at the running games in another way.
-                Err(_) => self.send(PlatformEvent::Unreadable).await?,
+                Ok(Err(end)) => break Left::Ended(end),
+                Err(_) => break Left::Quiet,
             }
         };
         drop(stream);
         self.send(PlatformEvent::Lost).await?;
-        Ok(self.wait_after(&end, opened.elapsed()))
+        Ok(match left {
+            Left::Ended(end) => self.wait_after(&end, opened.elapsed()),
+            Left::Quiet => {
+                debug!(
+                    quiet_s = self.quiet.as_secs(),
+                    "nothing is heard, opening the event stream anew"
+                );
+                self.quiet = (2 * self.quiet).min(LONGEST_QUIET);
+                Duration::ZERO
+            }
+        })
     }
 
     fn event_of(&self, line: &Line) -> Option<PlatformEvent> {
@@ -189,5 +212,49 @@ pub fn decode(text: &str) -> Option<PlatformEvent> {
             warn!(%error, "skipped an event line");
             Some(PlatformEvent::Unreadable)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    use reqwest::dns::{Name, Resolve, Resolving};
+
+    use super::*;
+    use crate::platform::lichess::Options;
+
+    /// Knows no name, and counts how often it is asked.
+    #[derive(Default)]
+    struct NoNames(AtomicUsize);
+
+    impl Resolve for NoNames {
+        fn resolve(&self, _name: Name) -> Resolving {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Box::pin(async { Err(io::Error::other("no such name").into()) })
+        }
+    }
+
+    /// Ten minutes without a network: the bot tries often enough to be back soon, seldom enough to be
+    /// welcome, and never gives up.
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_of_ten_minutes_is_outlasted_with_few_tries() {
+        let resolver = Arc::new(NoNames::default());
+        let options = Options { base_url: "http://bots.example".to_owned(), ..Options::default() };
+        let token = "lip_token".to_owned().into();
+        let client = Client::with_resolver(options, token, Arc::clone(&resolver) as _).unwrap();
+        let (sender, mut events) = mpsc::channel(8);
+        let following = follow(&client, sender, CancellationToken::new());
+        let outage = timeout(Duration::from_mins(10), following).await;
+        assert!(outage.is_err(), "it gave up: {outage:?}");
+        let tries = resolver.0.load(Ordering::Relaxed);
+        assert!((12..MAX_OPENS).contains(&tries), "{tries}");
+        assert!(events.try_recv().is_err(), "nothing was told");
     }
 }

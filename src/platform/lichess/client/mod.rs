@@ -62,7 +62,8 @@ pub struct Options {
     /// A stream without a byte for so long is dead. The server sends one every 7 s.
     pub stream_silence: Duration,
     /// A game's stream that brings nothing but keep-alives for so long is opened again, to see the
-    /// whole game: it may be deaf. If nothing was missed, the next time is after twice as long.
+    /// whole game: it may be deaf. If nothing was missed, the next time is after twice as long. For
+    /// the event stream it is twice the time.
     pub quiet: Duration,
 }
 
