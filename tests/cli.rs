@@ -97,7 +97,9 @@ fn without_a_command_it_shows_its_commands() {
     let output = Program::new().run(&[]);
     assert_eq!(output.status.code(), Some(2));
     let help = stderr(&output);
-    for command in ["run", "demo", "arena", "uci", "analyse", "perft", "bench", "pgn", "check"] {
+    for command in
+        ["run", "demo", "soak", "arena", "uci", "analyse", "perft", "bench", "pgn", "check"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
 }
@@ -398,10 +400,7 @@ fn a_demo_plays_its_games_and_ends() {
     let overs = text.lines().filter(|line| line.contains(": over after ")).count();
     assert_eq!(overs, 2, "{text}");
     assert!(text.contains("game 1 of 2: Meitner (white) against QuietRook1 (black), 60+0\n"));
-    assert!(
-        text.contains("\n0 illegal moves, 0 games lost on time, both sides counted\n"),
-        "{text}"
-    );
+    assert!(text.contains("\n0 illegal moves, 0 games lost on time\n"), "{text}");
     let games = expect_success(&program.run(&["pgn", "games.pgn"]));
     assert_eq!(games.lines().count(), 2, "{games}");
     assert!(games.starts_with("games.pgn: game 1: BOT Meitner ("), "{games}");
@@ -486,6 +485,41 @@ fn a_demo_survives_a_bad_connection_with_several_games_at_once() {
 }
 
 #[test]
+fn a_soak_survives_every_fault_and_a_restart() {
+    let arguments = ["--games", "8", "--concurrency", "4", "--restarts", "1", "--seed", "7"];
+    let table = ["--set", "search.hash_mb=1"];
+    let output = Program::new().run(&[&["soak"], &arguments[..], &table].concat());
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    for part in [
+        "games            8 of 8 in ",
+        "\nrestarts         1\n",
+        "\nillegal moves    0\n",
+        "\nuntimely moves   0\n",
+        "\nlost on time     0\n",
+        "\nstuck slots      0\n",
+        "\nfile handles ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}\n{}", stderr(&output));
+    }
+}
+
+/// A bot that may not move loses on time, and the soak says so.
+#[test]
+fn a_soak_fails_when_a_bar_is_missed() {
+    let program = Program::new();
+    let faults = r#"faults = [{ endpoint = "move", fault = "hung-request", rate = 0.7 }]"#;
+    fs::write(program.path().join("faults.toml"), faults).expect("a file");
+    let arguments = ["--games", "1", "--concurrency", "1", "--time", "2+0.7"];
+    let faults = ["--faults", "faults.toml", "--set", "search.hash_mb=1"];
+    let output = program.run(&[&["soak"], &arguments[..], &faults].concat());
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+    assert!(text.contains("\nlost on time     1\n"), "{text}");
+    assert!(text.contains("\nMISSED           1 games lost on time\n"), "{text}");
+}
+
+#[test]
 fn a_clock_that_is_closed_to_bots_is_refused_at_once() {
     let output = Program::new().run(&["demo", "--games", "1", "--time", "1+0"]);
     assert_eq!(output.status.code(), Some(2));
@@ -513,7 +547,7 @@ fn a_bot_and_an_arena_meet_and_part_in_good_order() {
     assert!(text.contains("ok   account   Meitner is a bot"), "{text}");
     let wish = ["check", "--set", &url, "--set", "tournament.ids=hL7vMrFQ"];
     let checked = program.run_with(&wish, &variables);
-    assert_eq!(checked.status.code(), Some(1));
+    assert_eq!(checked.status.code(), Some(4));
     let text = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(text.contains("BAD  scopes    the token lacks tournament:write"), "{text}");
 

@@ -1,11 +1,12 @@
 //! Faults on demand: at random by rate, or scripted to strike once.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use serde::Deserialize;
+use strum::{EnumCount, IntoStaticStr};
 use tokio::sync::watch;
 
 use crate::arena::line::LineKind;
@@ -42,8 +43,9 @@ pub enum Endpoint {
 }
 
 /// One thing that goes wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, EnumCount, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Fault {
     /// Too many requests: nothing is carried out.
     TooManyRequests {
@@ -182,6 +184,8 @@ struct Plan {
     rules: Vec<FaultRule>,
     script: Vec<Scripted>,
     struck: VecDeque<(Endpoint, Fault)>,
+    /// How often each kind has struck.
+    strikes: BTreeMap<&'static str, u64>,
     rng: fastrand::Rng,
 }
 
@@ -261,6 +265,7 @@ impl FaultPlan {
             rules,
             script: Vec::new(),
             struck: VecDeque::new(),
+            strikes: BTreeMap::new(),
             rng: fastrand::Rng::with_seed(seed),
         };
         Self { plan: Mutex::new(plan), scripted: watch::Sender::new(0) }
@@ -294,6 +299,11 @@ impl FaultPlan {
     /// What has struck so far, in order; of very many the latest.
     pub fn struck(&self) -> Vec<(Endpoint, Fault)> {
         self.lock().struck.iter().cloned().collect()
+    }
+
+    /// How often each kind of fault has struck, by its name in files of options.
+    pub fn strikes(&self) -> BTreeMap<&'static str, u64> {
+        self.lock().strikes.clone()
     }
 
     /// The fault of a request to this endpoint.
@@ -367,6 +377,7 @@ impl Plan {
     }
 
     fn note(&mut self, endpoint: Endpoint, fault: &Fault) {
+        *self.strikes.entry(fault.into()).or_default() += 1;
         if self.struck.len() >= MOST_STRUCK {
             self.struck.pop_front();
         }
@@ -387,6 +398,7 @@ mod tests {
         assert_eq!(plan.of_request(Endpoint::Move), Some(Fault::LostAnswer));
         assert_eq!(plan.of_request(Endpoint::Move), None);
         assert_eq!(plan.struck(), [(Endpoint::Move, Fault::LostAnswer)]);
+        assert_eq!(plan.strikes(), BTreeMap::from([("lost-answer", 1)]));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) struct ArenaArgs {
 /// Opens the arena and lets its players challenge whoever logs in.
 pub(super) fn arena(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
     let log: LogOptions = args.settings.load()?.log;
-    log::start(&log)?;
+    let _log = log::start(&log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
     runtime.block_on(serve(args))
 }

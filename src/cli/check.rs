@@ -201,11 +201,11 @@ async fn check_account(
             }
             for scope in missing {
                 let text = format!("the token lacks {scope}; create one that has it");
-                report.bad(exit::FAILURE, "scopes", text)?;
+                report.bad(exit::SCOPE, "scopes", text)?;
             }
         }
         Ok(None) => {
-            report.bad(exit::FAILURE, "scopes", "the server does not know the token")?;
+            report.bad(exit::LOGIN, "scopes", "the server does not know the token")?;
             return Ok(());
         }
         Err(error) => report.bad(exit::FAILURE, "scopes", error)?,
@@ -221,7 +221,7 @@ async fn check_account(
             let text = format!(
                 "{name} is no bot account; one that has never played can be upgraded, for good"
             );
-            report.bad(exit::FAILURE, "account", text)?;
+            report.bad(exit::ACCOUNT, "account", text)?;
         }
         Err(error) => report.bad(exit::FAILURE, "account", error)?,
     }

@@ -15,8 +15,14 @@ use crate::{
 pub(super) const FAILURE: u8 = 1;
 /// The settings or arguments are wrong.
 pub(super) const SETTINGS: u8 = 2;
-/// The server does not let this token or account play.
-pub(super) const REFUSED: u8 = 3;
+/// The server does not know the token (401), or refuses a login for good.
+pub(super) const LOGIN: u8 = 3;
+/// The token lacks a scope (403).
+pub(super) const SCOPE: u8 = 4;
+/// The account is no bot account.
+pub(super) const ACCOUNT: u8 = 5;
+/// After a signal, games that ran were left: resigned, aborted, or for the next start.
+pub(super) const UNFINISHED: u8 = 6;
 
 /// The code for an error, by its causes.
 pub(super) fn code(error: &anyhow::Error) -> u8 {
@@ -34,11 +40,13 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         });
     }
     if let Some(error) = cause.downcast_ref::<LinkError>() {
-        return (error.retry() == Retry::Never).then_some(REFUSED);
+        return (error.retry() == Retry::Never).then_some(LOGIN);
     }
     match cause.downcast_ref::<DaemonError>()? {
+        DaemonError::Start(StartError::WrongToken) => Some(LOGIN),
+        DaemonError::Start(StartError::MissingScope(_)) => Some(SCOPE),
+        DaemonError::Start(StartError::NotABot(_)) => Some(ACCOUNT),
         DaemonError::Start(StartError::Unreachable(_)) | DaemonError::EventStream(_) => None,
-        DaemonError::Start(_) => Some(REFUSED),
     }
 }
 
@@ -63,10 +71,11 @@ mod tests {
             (anyhow::Error::new(SettingsError::NoToken), SETTINGS),
             (anyhow::Error::new(ClientError::Token), SETTINGS),
             (anyhow::Error::new(ClientError::Tls("x".into())), FAILURE),
-            (anyhow::Error::new(DaemonError::from(StartError::WrongToken)), REFUSED),
-            (anyhow::Error::new(DaemonError::from(StartError::NotABot("x".into()))), REFUSED),
+            (anyhow::Error::new(DaemonError::from(StartError::WrongToken)), LOGIN),
+            (anyhow::Error::new(DaemonError::from(StartError::MissingScope("x".into()))), SCOPE),
+            (anyhow::Error::new(DaemonError::from(StartError::NotABot("x".into()))), ACCOUNT),
             (anyhow::Error::new(DaemonError::EventStream("x".into())), FAILURE),
-            (anyhow::Error::new(LinkError::Password("x".into())), REFUSED),
+            (anyhow::Error::new(LinkError::Password("x".into())), LOGIN),
             (anyhow::Error::new(LinkError::Closed), FAILURE),
             (anyhow::Error::new(pipe()), FAILURE),
         ] {

@@ -1,5 +1,5 @@
-//! The local arena as `arena` and `demo` use it: one bot account, and house players that challenge
-//! it again and again.
+//! The local arena as `arena`, `demo` and `soak` use it: one bot account, and house players that
+//! challenge it again and again.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -22,9 +22,11 @@ use crate::{
         FaultRule, HouseSpec, Opponent, OpponentKind, ThinkingTime, mixed_faults,
     },
     cli::options::TimeControl,
+    daemon::{self, BudgetOptions, PolicyOptions, ShutdownOptions},
+    platform::lichess,
     rules::History,
     search::{self, Engine, Limits},
-    settings,
+    settings::{self, Settings},
 };
 
 /// The bot's account in the arena.
@@ -34,6 +36,10 @@ const HOUSE: &str = "QuietRook";
 const OPTIONS: &str = include_str!("../../config/arena.toml");
 /// A bot that lets so many challenges in a row pass is not going to play.
 const MOST_CHALLENGES: u32 = 8;
+/// What is waited for under the mix of faults: a client waits for three keep-alives, challenges pass.
+const MIX_KEEP_ALIVE_MS: u64 = 500;
+const MIX_CHALLENGE_SECONDS: u64 = 5;
+const MIX_PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// What kind of arena to open.
 #[derive(Debug, Args)]
@@ -53,9 +59,9 @@ pub(super) struct HostArgs {
     /// Seed of all that is drawn by lot
     #[arg(long)]
     pub(super) seed: Option<u64>,
-    /// Let the connection suffer: `mix` cuts streams, splits and doubles lines, answers 429 and
-    /// 502, loses answers; `none` does nothing; else the `faults` of a file like
-    /// config/arena.toml
+    /// Let the connection suffer: `mix` has every fault there is, and shorter periods, so that
+    /// what is waited out takes a second or two; `none` does nothing; else the `faults` of a file
+    /// like config/arena.toml
     #[arg(
         long,
         value_name = "mix|none|PATH",
@@ -121,10 +127,12 @@ pub(super) struct Host {
 /// The house players, and the games that they play.
 pub(super) struct Club {
     pub(super) handle: ArenaHandle,
-    time: TimeControl,
+    pub(super) time: TimeControl,
     players: Vec<String>,
     /// Games that have been asked for.
     asked: AtomicU32,
+    /// A challenge that is not accepted within this time will not be.
+    challenge_life: Duration,
     /// How long a finished game is left on the board.
     pub(super) pause: Duration,
 }
@@ -132,8 +140,17 @@ pub(super) struct Club {
 impl Host {
     /// Opens an arena on this port of the loopback interface; 0 for any free one.
     pub(super) async fn open(args: &HostArgs, port: u16) -> anyhow::Result<Self> {
-        let options = arena_options(args)?;
+        Self::with_options(args, args.arena_options()?, port).await
+    }
+
+    /// The same with other options for the arena than those that the arguments name.
+    pub(super) async fn with_options(
+        args: &HostArgs,
+        options: ArenaOptions,
+        port: u16,
+    ) -> anyhow::Result<Self> {
         let seed = options.seed;
+        let challenge_life = Duration::from_secs(options.challenge_seconds + 1);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address)
             .await
@@ -150,19 +167,57 @@ impl Host {
             })
             .collect();
         let (time, pause) = (args.time, Duration::ZERO);
-        let club = Club { handle, time, players, asked: AtomicU32::new(0), pause };
+        let club = Club { handle, time, players, asked: AtomicU32::new(0), challenge_life, pause };
         Ok(Self { arena, listener, club, url, token })
     }
 }
 
-fn arena_options(args: &HostArgs) -> anyhow::Result<ArenaOptions> {
-    let mut options: ArenaOptions = match &args.arena {
-        Some(path) => settings::read_options(path)?,
-        None => settings::parse_options(OPTIONS, Path::new("config/arena.toml"))?,
-    };
-    options.seed = args.seed.unwrap_or(options.seed);
-    options.faults.extend(args.faults.rules()?);
-    Ok(options)
+impl HostArgs {
+    /// The options of the arena.
+    pub(super) fn arena_options(&self) -> anyhow::Result<ArenaOptions> {
+        let mut options: ArenaOptions = match &self.arena {
+            Some(path) => settings::read_options(path)?,
+            None => settings::parse_options(OPTIONS, Path::new("config/arena.toml"))?,
+        };
+        options.seed = self.seed.unwrap_or(options.seed);
+        options.faults.extend(self.faults.rules()?);
+        if self.faults == FaultChoice::Mix {
+            for period in [&mut options.event_keep_alive_ms, &mut options.game_keep_alive_ms] {
+                *period = MIX_KEEP_ALIVE_MS.min(*period);
+            }
+            options.challenge_seconds = MIX_CHALLENGE_SECONDS.min(options.challenge_seconds);
+        }
+        Ok(options)
+    }
+
+    /// How the bot reaches the arena at this address.
+    pub(super) fn client_options(&self, url: &str, settings: &Settings) -> lichess::Options {
+        let options = lichess::Options { base_url: url.to_owned(), ..settings.lichess.clone() };
+        if self.faults != FaultChoice::Mix {
+            return options;
+        }
+        lichess::Options {
+            request_timeout: options.request_timeout.min(MIX_PATIENCE),
+            move_timeout: options.move_timeout.min(MIX_PATIENCE),
+            stream_silence: options.stream_silence.min(MIX_PATIENCE),
+            quiet: options.quiet.min(2 * MIX_PATIENCE),
+            ..options
+        }
+    }
+
+    /// The bot as it is set up, but open to the arena's players, and without a memory.
+    pub(super) fn bot_options(&self, settings: &Settings) -> daemon::Options {
+        daemon::Options {
+            concurrency: usize::try_from(self.concurrency).unwrap_or(usize::MAX),
+            policy: PolicyOptions {
+                budget: BudgetOptions { per_day: None, spread: false },
+                ..PolicyOptions::default()
+            },
+            shutdown: ShutdownOptions::default(),
+            state_folder: None,
+            ..settings.daemon.clone()
+        }
+    }
 }
 
 impl Club {
@@ -175,7 +230,7 @@ impl Club {
     }
 
     /// The time control as a text.
-    pub(super) fn time(&self) -> String {
+    pub(super) fn time_text(&self) -> String {
         let TimeControl { initial, increment } = self.time;
         format!("{}+{}", initial.as_secs_f64(), increment.as_secs_f64())
     }
@@ -192,27 +247,30 @@ impl Club {
         }
     }
 
-    /// Plays one game to its end. A challenge that the bot lets pass is made again.
+    /// Plays one game to its end.
     async fn play_one(&self, player: &str, color: ColorChoice) -> anyhow::Result<()> {
+        let id = self.begin(player, color).await?;
+        let is_over =
+            |arena: &ArenaHandle| arena.game(&id).is_none_or(|game| game.ending.is_some());
+        self.handle.wait_until(is_over).await;
+        Ok(())
+    }
+
+    /// Begins a game of a house player, and returns its id. A challenge that the bot lets pass is
+    /// made again.
+    pub(super) async fn begin(&self, player: &str, color: ColorChoice) -> anyhow::Result<String> {
         let TimeControl { initial, increment } = self.time;
         let spec = ChallengeSpec::new(player, BOT).clock(initial, increment).color(color);
         for _ in 0..MOST_CHALLENGES {
             let id = self.handle.challenge(&spec)?;
             let begun = self.handle.wait_until(|arena| arena.game(&id).is_some());
-            if timeout(CHALLENGE_LIFE, begun).await.is_err() {
-                continue;
+            if timeout(self.challenge_life, begun).await.is_ok() {
+                return Ok(id);
             }
-            let is_over =
-                |arena: &ArenaHandle| arena.game(&id).is_none_or(|game| game.ending.is_some());
-            self.handle.wait_until(is_over).await;
-            return Ok(());
         }
         anyhow::bail!("the bot has let {MOST_CHALLENGES} challenges of {player} pass")
     }
 }
-
-/// A challenge that is not accepted within this time will not be.
-const CHALLENGE_LIFE: Duration = Duration::from_secs(21);
 
 impl HostArgs {
     /// Who plays for the house on a server that is not the Bot API's.

@@ -17,6 +17,7 @@ mod log;
 mod options;
 mod pgn;
 mod run;
+mod soak;
 mod training;
 
 use std::{
@@ -41,6 +42,8 @@ enum Command {
     Run(options::SettingsArgs),
     /// Watch the bot play in a local arena, without account or network
     Demo(demo::DemoArgs),
+    /// Play very many games in a local arena where everything goes wrong, and judge the bot
+    Soak(soak::SoakArgs),
     /// Open a local arena for a bot, with players that challenge it
     Arena(arena::ArenaArgs),
     /// Speak UCI over standard input and output
@@ -80,6 +83,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     finish(match command {
         Command::Run(args) => run::run(args),
         Command::Demo(args) => demo::demo(args),
+        Command::Soak(args) => soak::soak(args),
         Command::Arena(args) => arena::arena(args),
         Command::Uci => engine::uci(),
         Command::Analyse(args) => analyse::analyse(args),

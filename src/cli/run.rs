@@ -11,7 +11,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::{
-    cli::{log, options::SettingsArgs},
+    cli::{exit, log, options::SettingsArgs},
     daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
     game::LiveGames,
     platform::{fics, lichess::Client},
@@ -28,10 +28,14 @@ struct Platforms {
 pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let settings = args.load()?;
     let platforms = Platforms::of(&settings)?;
-    log::start(&settings.log)?;
+    let _log = log::start(&settings.log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
     let summary = runtime.block_on(play(args.clone(), settings, platforms))?;
-    let Summary { won, lost, drawn, .. } = summary;
+    let Summary { won, lost, drawn, unfinished, .. } = summary;
+    if unfinished > 0 {
+        warn!(won, lost, drawn, unfinished, "left before the games were finished");
+        return Ok(exit::UNFINISHED.into());
+    }
     info!(won, lost, drawn, "left in good order");
     Ok(ExitCode::SUCCESS)
 }

@@ -375,6 +375,7 @@ impl Supervisor {
 
     fn leave(&mut self) {
         self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        self.summary.unfinished = u32::try_from(self.games.len()).unwrap_or(u32::MAX);
         match self.options.shutdown.unfinished {
             Unfinished::Resign => self.quit.cancel(),
             // The server adjourns it, if both players are registered.

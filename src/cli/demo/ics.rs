@@ -7,9 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     cli::{
-        demo::{
-            DemoArgs, Display, LAST_LOOK, Lines, Screen, Viewer, bot_options, conclude, watch_games,
-        },
+        demo::{DemoArgs, Display, LAST_LOOK, Lines, Screen, Viewer, conclude, watch_games},
         host::BOT,
         ics::{IcsHost, PASSWORD},
     },
@@ -50,7 +48,7 @@ pub(super) async fn play(
     let (end, shutdown) = (CancellationToken::new(), Shutdown::new());
     let mut tasks = JoinSet::new();
     tasks.spawn(server.run(listener, end.clone()));
-    let options = bot_options(args, settings);
+    let options = args.host.bot_options(settings);
     let resources = Resources::new(&options);
     let policy = watch::channel(Arc::new(options.policy.clone())).1;
     let stages = shutdown.clone();

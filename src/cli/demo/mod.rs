@@ -35,10 +35,10 @@ use crate::{
         log,
         options::SettingsArgs,
     },
-    daemon::{self, BudgetOptions, PolicyOptions, Shutdown, ShutdownOptions, Summary},
+    daemon::{self, Shutdown, Summary},
     game::{GameId, LiveGames, Snapshot},
     pgn,
-    platform::lichess::{self, Client},
+    platform::lichess::Client,
     settings::Settings,
 };
 
@@ -78,9 +78,8 @@ pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     }
     let is_drawn = io::stdout().is_terminal();
     // Log lines amid a drawing would spoil it.
-    if !(is_drawn && io::stderr().is_terminal()) {
-        log::start(&settings.log)?;
-    }
+    let is_spoiled = is_drawn && io::stderr().is_terminal();
+    let _log = (!is_spoiled).then(|| log::start(&settings.log)).transpose()?;
     let runtime = Runtime::new().context("the system gives no threads")?;
     if args.fics {
         return runtime.block_on(ics::play(args, &settings, is_drawn));
@@ -91,21 +90,20 @@ pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
 async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::Result<ExitCode> {
     let Host { arena, listener, mut club, url, token } = Host::open(&args.host, 0).await?;
     club.pause = if is_drawn { LAST_LOOK } else { Duration::ZERO };
-    let options = lichess::Options { base_url: url.clone(), ..settings.lichess.clone() };
-    let client = Arc::new(Client::new(options, token.into())?);
+    let client = Client::new(args.host.client_options(&url, settings), token.into())?;
     let (live_sender, live) = watch::channel(LiveGames::new());
     let display = if is_drawn {
         Display::Screen(Box::new(Screen::new(&url)))
     } else {
-        Display::Lines(Lines::new(args.games, club.time()))
+        Display::Lines(Lines::new(args.games, club.time_text()))
     };
     let viewer = Viewer::new(club.handle.watch(), live, display);
     let (end, shutdown) = (CancellationToken::new(), Shutdown::new());
     let mut server = JoinSet::new();
     server.spawn(arena.run(listener, end.clone()));
     let mut bot = JoinSet::new();
-    let options = bot_options(args, settings);
-    let running = daemon::run(options, client, shutdown.clone(), live_sender);
+    let options = args.host.bot_options(settings);
+    let running = daemon::run(options, Arc::new(client), shutdown.clone(), live_sender);
     bot.spawn(async move { Ok(running.await?) });
     let summary = watch_games(club.play(args.games), bot, &shutdown, viewer).await?;
     end.cancel();
@@ -121,20 +119,6 @@ async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::R
 fn write_games(path: &Path, games: &[pgn::Game]) -> anyhow::Result<()> {
     let text: String = games.iter().map(ToString::to_string).collect();
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// The bot as it is set up, but open to the arena's players.
-fn bot_options(args: &DemoArgs, settings: &Settings) -> daemon::Options {
-    daemon::Options {
-        concurrency: usize::try_from(args.host.concurrency).unwrap_or(usize::MAX),
-        policy: PolicyOptions {
-            budget: BudgetOptions { per_day: None, spread: false },
-            ..PolicyOptions::default()
-        },
-        shutdown: ShutdownOptions::default(),
-        state_folder: None,
-        ..settings.daemon.clone()
-    }
 }
 
 /// Lets the games be played and shows them, until all are over or Ctrl-C is pressed.
@@ -181,7 +165,7 @@ fn conclude(summary: &Summary, illegal: u64, flags: u64) -> io::Result<()> {
     let Summary { won, lost, drawn, aborted, .. } = summary;
     let mut out = io::stdout().lock();
     writeln!(out, "{won} won, {lost} lost, {drawn} drawn, {aborted} aborted")?;
-    writeln!(out, "{illegal} illegal moves, {flags} games lost on time, both sides counted")?;
+    writeln!(out, "{illegal} illegal moves, {flags} games lost on time")?;
     out.flush()
 }
 

@@ -122,6 +122,8 @@ pub struct Summary {
     pub aborted: u32,
     /// Games whose end we did not see.
     pub unknown: u32,
+    /// Games that still ran when we left; they count above as well.
+    pub unfinished: u32,
 }
 
 impl AddAssign<&Self> for Summary {
@@ -134,6 +136,7 @@ impl AddAssign<&Self> for Summary {
         self.drawn += other.drawn;
         self.aborted += other.aborted;
         self.unknown += other.unknown;
+        self.unfinished += other.unfinished;
     }
 }
 
@@ -493,6 +496,7 @@ impl Supervisor {
     fn leave(&mut self) {
         self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
         self.requests.give_up();
+        self.summary.unfinished = u32::try_from(self.games.len()).unwrap_or(u32::MAX);
         warn!(games = self.games.len(), how = ?self.options.shutdown.unfinished, "leaving unfinished games");
         match self.options.shutdown.unfinished {
             Unfinished::Resign => self.quit.cancel(),
@@ -529,7 +533,7 @@ impl Supervisor {
     }
 
     fn log_summary(&self, message: &str) {
-        let Summary { accepted, declined, challenged, won, lost, drawn, aborted, unknown } =
+        let Summary { accepted, declined, challenged, won, lost, drawn, aborted, unknown, .. } =
             self.summary;
         info!(
             running = self.games.len(),

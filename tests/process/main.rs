@@ -1,0 +1,8 @@
+//! The built program against an arena in this process: signals, exit codes, the log.
+#![cfg(unix)]
+
+mod exit;
+mod harness;
+mod log;
+mod reload;
+mod restart;
