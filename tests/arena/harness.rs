@@ -216,7 +216,9 @@ impl World {
     }
 
     /// Asserts that the bot did nothing that a server objects to.
+    #[track_caller]
     pub(crate) fn assert_clean(&self) {
+        crate::openapi::assert_described(&self.arena.requests());
         let Counters { unknown_paths, unauthorized, illegal_moves, malformed_moves, .. } =
             self.arena.counters();
         assert_eq!((unknown_paths, unauthorized, illegal_moves, malformed_moves), (0, 0, 0, 0));

@@ -11,6 +11,7 @@ mod lifecycle;
 mod log;
 mod matchmaking;
 mod offers;
+mod openapi;
 mod policy;
 mod ponder;
 mod queue;
