@@ -1,4 +1,6 @@
-//! Form bodies and query strings (`application/x-www-form-urlencoded`).
+//! Form bodies and query strings (`application/x-www-form-urlencoded`), and JSON in place of a form.
+
+use serde_json::Value;
 
 /// The fields of a form or a query, in order.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +16,20 @@ impl Form {
                 .map(|(name, value)| (decode(name), decode(value)))
                 .collect(),
         )
+    }
+
+    /// The fields of a JSON object, as the real server takes them for a form. Anything else has none.
+    pub(super) fn from_json(text: &str) -> Self {
+        let fields = match serde_json::from_str(text) {
+            Ok(Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        let text = |value: Value| match value {
+            Value::String(text) => Some(text),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        };
+        Self(fields.into_iter().filter_map(|(name, value)| Some((name, text(value)?))).collect())
     }
 
     /// The value of a field; an empty one counts as absent.
@@ -67,6 +83,17 @@ fn digit(byte: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_objects_are_taken_for_forms() {
+        let form =
+            Form::from_json(r#"{"room":"player","clock.limit":180,"rated":true,"fen":null}"#);
+        assert_eq!((form.get("room"), form.get("clock.limit")), (Some("player"), Some("180")));
+        assert!(form.is_true("rated") && form.get("fen").is_none());
+        for text in ["", "[1]", "{", "room=player"] {
+            assert!(Form::from_json(text).fields().is_empty(), "{text}");
+        }
+    }
 
     #[test]
     fn forms_are_decoded() {

@@ -110,11 +110,13 @@ async fn read(parts: &Parts, query: Form, body: Incoming) -> Result<Request, Ref
         .to_bytes();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let authorization = header(&parts.headers, AUTHORIZATION);
+    let content_type = header(&parts.headers, CONTENT_TYPE).to_owned();
+    let is_json = content_type.starts_with(reply::JSON);
     Ok(Request {
         query,
-        form: Form::parse(&text),
+        form: if is_json { Form::from_json(&text) } else { Form::parse(&text) },
         text,
-        content_type: header(&parts.headers, CONTENT_TYPE).to_owned(),
+        content_type,
         user_agent: header(&parts.headers, USER_AGENT).to_owned(),
         accepts_json: header(&parts.headers, ACCEPT).contains(reply::JSON),
         bearer: authorization.strip_prefix("Bearer ").map(|token| token.trim().to_owned()),
