@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use meitner::{
-    arena::ics::{IcsAccount, IcsOptions},
+    arena::{
+        ScriptedOpponent,
+        ics::{IcsAccount, IcsOptions},
+    },
     daemon::Unfinished,
     platform::fics::{self, LinkError},
 };
@@ -103,6 +106,29 @@ async fn a_game_that_is_cut_goes_on_after_the_next_login() {
     hall.close().await.unwrap();
 }
 
+/// 2026-11-30: each cut doubled the wait, games or not, until one waited for three minutes.
+#[tokio::test]
+async fn a_game_that_is_cut_again_and_again_is_come_back_to_soon() {
+    let house = Hall::house(std::sync::Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.link.waits = (Duration::from_millis(10), Duration::from_hours(1));
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    for logins in 1..20 {
+        hall.until("the game goes on", |server| {
+            server.counters().logins == logins
+                && server.running().iter().any(|game| game.moves.len() == 4)
+        })
+        .await;
+        hall.server.cut(BOT);
+    }
+    hall.until("the game goes on", |server| !server.running().is_empty()).await;
+    hall.server.command(HOUSE, "resign");
+    hall.until_finished(1).await;
+    assert_eq!(hall.server.finished()[0].1, format!("{HOUSE} resigns"));
+    hall.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn an_adjourned_game_is_taken_up_when_the_opponent_asks() {
     let mut hall = Hall::open(IcsOptions::default()).await;
@@ -162,8 +188,7 @@ async fn drain_until(link: &mut fics::Link, text: &str) {
 
 #[tokio::test]
 async fn the_first_signal_finishes_the_game_and_the_second_resigns_it() {
-    let silent =
-        Hall::house(std::sync::Arc::new(meitner::arena::ScriptedOpponent::new("e2e4 d2d4")));
+    let silent = Hall::house(std::sync::Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
     let mut hall = Hall::with(IcsOptions::default(), silent).await;
     hall.start();
     hall.challenge("3 0 unrated white atomic").await;
