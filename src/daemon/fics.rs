@@ -45,8 +45,6 @@ const REQUESTS_CAPACITY: usize = 64;
 const TICK: Duration = Duration::from_secs(1);
 /// How long the client may take its leave.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long games that are left may take to end.
-const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs the bot on a FICS server until `shutdown` ends it. `live` always holds the running game with
 /// its newest snapshot. Of `options` those of lichess do not count.
@@ -150,7 +148,7 @@ impl Supervisor {
                     }
                 }
                 () = shutdown.finish().cancelled(), if self.closing == Closing::No => self.close(),
-                () = shutdown.leave().cancelled(), if !self.is_leaving() => self.leave(),
+                () = shutdown.leave().cancelled(), if !self.closing.is_leaving() => self.leave(),
                 () = closing.time_is_up() => self.on_time_up(),
             }
             self.admit();
@@ -293,7 +291,7 @@ impl Supervisor {
 
     fn on_game(&mut self, new: NewGame) {
         let NewGame { id, opponent, challenge, link } = new;
-        if self.is_leaving() {
+        if self.closing.is_leaving() {
             // Without a session the client gives it up.
             return;
         }
@@ -374,7 +372,7 @@ impl Supervisor {
     }
 
     fn leave(&mut self) {
-        self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        self.closing = Closing::leaving();
         self.summary.unfinished = u32::try_from(self.games.len()).unwrap_or(u32::MAX);
         match self.options.shutdown.unfinished {
             Unfinished::Resign => self.quit.cancel(),
@@ -387,16 +385,12 @@ impl Supervisor {
     }
 
     fn on_time_up(&mut self) {
-        if self.is_leaving() {
+        if self.closing.is_leaving() {
             self.games.abort_all();
-            self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+            self.closing = Closing::leaving();
         } else {
             self.leave();
         }
-    }
-
-    fn is_leaving(&self) -> bool {
-        matches!(self.closing, Closing::Leaving { .. })
     }
 
     fn is_done(&self) -> bool {

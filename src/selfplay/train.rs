@@ -120,11 +120,14 @@ pub fn train(records: &[Record], training: Training, mut tell: impl FnMut(u32, f
             let done = epoch as f32 + index as f32 / batches as f32;
             let rate = training.rate * 0.01_f32.powf(done / training.epochs as f32);
             let share = batch.len().div_ceil(THREADS);
+            // All of them: a last batch of one position leaves a thread without a part.
+            for gradient in &mut gradients {
+                gradient.0.fill(0.0);
+            }
             thread::scope(|scope| {
                 for (part, gradient) in batch.chunks(share).zip(&mut gradients) {
                     let parameters = &parameters;
                     scope.spawn(move || {
-                        gradient.0.fill(0.0);
                         for sample in part {
                             parameters.descend(sample, gradient);
                         }

@@ -141,10 +141,10 @@ impl Settings {
 
     /// The keys whose values differ from those of other settings, secrets left out.
     pub fn changed_keys(&self, other: &Self) -> Vec<&'static str> {
-        let value =
-            |settings: &Self, key| settings.shown.get(key).map(|shown: &Shown| shown.value.clone());
-        let differs = |key: &&'static str| value(self, *key) != value(other, *key);
-        self.shown.keys().copied().filter(differs).collect()
+        let differs = |(key, shown): &(&&'static str, &Shown)| {
+            other.shown.get(*key).is_none_or(|theirs| theirs.value != shown.value)
+        };
+        self.shown.iter().filter(differs).map(|(key, _)| *key).collect()
     }
 
     /// Whether a running bot takes up a new value of this key; others wait for a restart.

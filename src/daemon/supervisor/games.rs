@@ -79,7 +79,7 @@ impl Supervisor {
     /// Gives a game its task, unless it has or had one, or all are being left. The opponent need not
     /// be told where a slot is reserved.
     pub(super) fn take_up(&mut self, id: GameId, opponent: Option<String>) {
-        if !self.is_known(&id) && !self.is_leaving() {
+        if !self.is_known(&id) && !self.closing.is_leaving() {
             self.queue.remove(&id);
             self.start_game(id, Holder { user: opponent, is_human: false });
         }
@@ -134,7 +134,7 @@ impl Supervisor {
 
     fn on_crash(&mut self, id: GameId, holder: Holder, message: &str) {
         error!(game_id = %id, message, "a game's task failed");
-        if self.is_worth_a_try(&id) && !self.is_leaving() {
+        if self.is_worth_a_try(&id) && !self.closing.is_leaving() {
             self.start_game(id, holder);
         } else {
             self.remember(id);

@@ -270,6 +270,15 @@ pub(super) enum Closing {
 }
 
 impl Closing {
+    /// Games are told to end now.
+    pub(super) fn leaving() -> Self {
+        Self::Leaving { until: Instant::now() + LEAVE_LIMIT }
+    }
+
+    pub(super) fn is_leaving(self) -> bool {
+        matches!(self, Self::Leaving { .. })
+    }
+
     /// Waits for the end of this stage, which may be for ever.
     pub(super) async fn time_is_up(self) {
         match self {
@@ -349,7 +358,7 @@ impl Supervisor {
                     }
                 }
                 () = shutdown.finish().cancelled(), if self.closing == Closing::No => self.close(),
-                () = shutdown.leave().cancelled(), if !self.is_leaving() => self.leave(),
+                () = shutdown.leave().cancelled(), if !self.closing.is_leaving() => self.leave(),
                 () = closing.time_is_up() => self.on_time_up(),
                 // What waits is admitted below.
                 () = still_to_come(ready_at) => {}
@@ -494,7 +503,7 @@ impl Supervisor {
     }
 
     fn leave(&mut self) {
-        self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+        self.closing = Closing::leaving();
         self.requests.give_up();
         self.summary.unfinished = u32::try_from(self.games.len()).unwrap_or(u32::MAX);
         warn!(games = self.games.len(), how = ?self.options.shutdown.unfinished, "leaving unfinished games");
@@ -505,16 +514,12 @@ impl Supervisor {
     }
 
     fn on_time_up(&mut self) {
-        if self.is_leaving() {
+        if self.closing.is_leaving() {
             self.games.abort_all();
-            self.closing = Closing::Leaving { until: Instant::now() + LEAVE_LIMIT };
+            self.closing = Closing::leaving();
         } else {
             self.leave();
         }
-    }
-
-    fn is_leaving(&self) -> bool {
-        matches!(self.closing, Closing::Leaving { .. })
     }
 
     fn is_done(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::{
     game::one_line,
     platform::{
         ChallengeClock, InvalidTournamentIdError, OnlineBot, Tournament, TournamentId,
-        TournamentStage,
+        TournamentStage, lichess::model::PerfsBody,
     },
 };
 
@@ -30,17 +30,6 @@ pub struct OnlineBotBody {
     perfs: Option<PerfsBody>,
     tos_violation: Option<bool>,
     disabled: Option<bool>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PerfsBody {
-    atomic: Option<PerfBody>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PerfBody {
-    rating: Option<u32>,
-    games: Option<u32>,
 }
 
 impl OnlineBotBody {

@@ -228,14 +228,16 @@ pub struct AccountBody {
     perfs: Option<PerfsBody>,
 }
 
+/// How an account does at each kind of game.
 #[derive(Debug, Deserialize)]
-struct PerfsBody {
-    atomic: Option<PerfBody>,
+pub(super) struct PerfsBody {
+    pub(super) atomic: Option<PerfBody>,
 }
 
 #[derive(Debug, Deserialize)]
-struct PerfBody {
-    rating: Option<u32>,
+pub(super) struct PerfBody {
+    pub(super) rating: Option<u32>,
+    pub(super) games: Option<u32>,
 }
 
 /// Somebody's account (section 3.7 of the protocol notes).
