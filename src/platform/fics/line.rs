@@ -304,8 +304,8 @@ fn prose(line: &str) -> Option<ServerLine> {
     adjourned(line).or_else(|| is_match_refused(line).then_some(ServerLine::MatchRefused))
 }
 
-/// Why the server does not let us in, by its words before a session begins. Later nobody asks: then
-/// such words may be anybody's.
+/// Why the server does not let us in, by its words before a session begins. They may be anybody's:
+/// they count only if no session begins.
 pub fn refusal_at_login(line: &str) -> Option<Refusal> {
     let begins = |words: &[&str]| words.iter().any(|words| line.starts_with(words));
     let holds = |words: &[&str]| words.iter().any(|words| line.contains(words));

@@ -105,7 +105,7 @@ impl Link {
         let mut login = Login::new(&options.account, options.password.clone());
         let talk = async {
             loop {
-                let (frame, _) = self.next().await?;
+                let (frame, _) = self.next().await.map_err(|error| login.failure(error))?;
                 match login.on_frame(&frame) {
                     Step::Wait => {}
                     Step::Send(text) => self.send_secret(&text),
@@ -114,7 +114,8 @@ impl Link {
                 }
             }
         };
-        timeout(LOGIN_LIMIT, talk).await.unwrap_or(Err(LinkError::SlowLogin(LOGIN_LIMIT)))
+        let ended = timeout(LOGIN_LIMIT, talk).await;
+        ended.unwrap_or_else(|_| Err(login.failure(LinkError::SlowLogin(LOGIN_LIMIT))))
     }
 
     /// Puts a line on its way; [`Self::next`] sends it. What cannot be part of a line is left out.

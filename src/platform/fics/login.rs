@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::platform::fics::{
     LinkError,
-    line::{Account, ServerLine, refusal_at_login},
+    line::{Account, Refusal, ServerLine, refusal_at_login},
     wire::{Frame, Prompt},
 };
 
@@ -21,6 +21,8 @@ pub struct Login {
     has_sent_password: bool,
     account: Option<Account>,
     adjourned: Vec<String>,
+    /// What sounded like a refusal. It was one only if no session begins: such words may be anybody's.
+    suspicion: Option<Refusal>,
 }
 
 /// What the server has said of us when we are in.
@@ -55,7 +57,13 @@ impl Login {
             has_sent_password: false,
             account: None,
             adjourned: Vec::new(),
+            suspicion: None,
         }
+    }
+
+    /// Why it has come to nothing, if the server gives up in this way.
+    pub fn failure(&self, end: LinkError) -> LinkError {
+        self.suspicion.map_or(end, |refusal| LinkError::of(refusal, &self.name))
     }
 
     /// Takes in what came.
@@ -67,9 +75,11 @@ impl Login {
             }
             // The server asks again: it did not take what we said, for a reason that we do not know.
             Frame::Prompt(Prompt::Login) if self.has_sent_password => {
-                Step::Failed(LinkError::Password(self.name.clone()))
+                Step::Failed(self.failure(LinkError::Password(self.name.clone())))
             }
-            Frame::Prompt(Prompt::Login) => Step::Failed(LinkError::Name(self.name.clone())),
+            Frame::Prompt(Prompt::Login) => {
+                Step::Failed(self.failure(LinkError::Name(self.name.clone())))
+            }
             Frame::Prompt(Prompt::Password) if self.has_password() && !self.has_sent_password => {
                 self.has_sent_password = true;
                 Step::Send(self.password.clone())
@@ -98,6 +108,7 @@ impl Login {
             ServerLine::PressReturn => Step::Send(String::new().into()),
             ServerLine::SessionBegins(account) => {
                 self.account = Some(account);
+                self.suspicion = None;
                 Step::Wait
             }
             ServerLine::AdjournedWith(names) => {
@@ -105,10 +116,10 @@ impl Login {
                 Step::Wait
             }
             ServerLine::Refused(refusal) => Step::Failed(LinkError::of(refusal, &self.name)),
-            _ => match refusal_at_login(line).filter(|_| self.account.is_none()) {
-                Some(refusal) => Step::Failed(LinkError::of(refusal, &self.name)),
-                None => Step::Wait,
-            },
+            _ => {
+                self.suspicion = self.suspicion.or_else(|| refusal_at_login(line));
+                Step::Wait
+            }
         }
     }
 
@@ -187,8 +198,21 @@ mod tests {
         let unknown = [NAME, line("Press return to enter the server as \"AtomBot\":")];
         assert!(said("AtomBot", "x", &unknown).1.contains("knows no account AtomBot"));
         assert!(said("At", "", &[NAME, NAME]).1.contains("3 to 17 letters"));
-        let taken = [NAME, line("Sorry, Foo is already logged in. Try again.")];
+        let taken = [NAME, line("Sorry, Foo is already logged in. Try again."), NAME];
         assert!(said("Foo", "", &taken).1.contains("already logged in as Foo"));
+    }
+
+    /// 2026-11-30: a shout before the first line of a session, and the bot ended for good.
+    #[test]
+    fn words_are_a_refusal_only_if_no_session_begins() {
+        let shout = || line("--> Talker shouts: I was banned, the server is full");
+        let session = line("**** Starting FICS session as AtomBot(C) ****");
+        let frames = [NAME, PASSWORD, shout(), session, shout(), COMMAND];
+        assert_eq!(said("AtomBot", "x", &frames).1, "AtomBot");
+        let mut login = Login::new("AtomBot", "x".to_owned().into());
+        assert_eq!(login.failure(LinkError::Closed), LinkError::Closed);
+        login.on_frame(&line("Sorry, you are banned."));
+        assert_eq!(login.failure(LinkError::Closed), LinkError::Banned);
     }
 
     #[test]
