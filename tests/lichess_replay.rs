@@ -91,7 +91,7 @@ fn every_event_stream_can_be_read() {
             PlatformEvent::ChallengeCanceled(_) => "canceled",
             PlatformEvent::ChallengeDeclined(_) => "declined",
             PlatformEvent::GameStart(_) => "start",
-            PlatformEvent::GameFinish(_) => "finish",
+            PlatformEvent::GameFinish(..) => "finish",
             PlatformEvent::Connected | PlatformEvent::Lost => "own",
             PlatformEvent::Unreadable => "unreadable",
         })

@@ -301,14 +301,14 @@ fn names_come_from_files_as_well() {
 
 #[test]
 fn what_is_remembered_has_its_usual_place_its_own_or_none() {
-    let folder = |case: &Case| case.load().unwrap().daemon.state_folder;
+    let folder = |case: &Case| case.load().unwrap().daemon.store.folder;
     let mut case = Case::new("");
     assert_eq!(folder(&case), None, "nobody knows the usual place");
     case.sources.state_home = Some("/somewhere".into());
     assert_eq!(folder(&case), Some("/somewhere".into()));
-    let case = case.flag("state.folder=here");
+    let case = case.flag("store.folder=here");
     assert_eq!(folder(&case), Some("here".into()));
-    assert_eq!(folder(&case.flag("state.folder=")), None);
+    assert_eq!(folder(&case.flag("store.folder=")), None);
 }
 
 #[test]

@@ -1,8 +1,43 @@
-//! What is remembered comes back as it was, and nothing on the disk can keep the bot from starting.
+//! What is remembered comes back as it was, from every version, and nothing on the disk can keep the
+//! bot from starting or from playing on.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use meitner::store::{Decline, Epoch, State, StateFile, StateTrouble};
+use meitner::{
+    game::{Entry, Evaluation, GameResult, Player, TimeControl},
+    rules::{Color, History, Position},
+    store::{
+        AccountKey, Archive, Condition, Decline, Epoch, FORMAT, Filter, GameEnd, GameKey,
+        GameRecord, Listed, Platform, State, Store, StoreError, StoreOptions,
+    },
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+/// Everything that is waited for comes sooner, on a busy machine as well.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn options(folder: &Path) -> StoreOptions {
+    let retry = Duration::from_millis(20);
+    StoreOptions { folder: Some(folder.to_owned()), retry, ..StoreOptions::default() }
+}
+
+fn account(name: &str) -> AccountKey {
+    AccountKey { platform: Platform::Lichess, account: name.to_owned() }
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/store").join(name)
+}
+
+fn database(folder: &Path) -> PathBuf {
+    folder.join("meitner.db")
+}
 
 fn state() -> State {
     let mut state = State::default();
@@ -22,77 +57,457 @@ fn state() -> State {
     state
 }
 
-#[test]
-fn a_state_comes_back_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let nested = folder.path().join("a/b");
-    let (file, empty, trouble) = StateFile::open(&nested, "emberfork");
-    assert_eq!(empty, State::default());
-    assert!(trouble.is_none(), "{trouble:?}");
-    file.write(&State::default()).unwrap();
-    file.write(&state()).unwrap();
-    let (again, known, trouble) = StateFile::open(&nested, "emberfork");
-    assert_eq!((again.path(), known), (file.path(), state()));
-    assert!(trouble.is_none(), "{trouble:?}");
-    let names: Vec<_> =
-        fs::read_dir(&nested).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["state-emberfork.json"], "nothing else is left there");
+fn entries(start_fen: Option<&str>, moves: &str) -> Vec<Entry> {
+    let start = start_fen
+        .map_or_else(Position::initial, |fen| Position::from_fen(fen).expect("a position"));
+    let mut history = History::new(start);
+    moves
+        .split_whitespace()
+        .map(|uci| Entry::new(history.play_uci(uci).expect("a legal move")))
+        .collect()
 }
 
-#[test]
-fn each_account_has_its_own_file_inside_the_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let (one, _, _) = StateFile::open(folder.path(), "one");
-    one.write(&state()).unwrap();
-    let (two, known, _) = StateFile::open(folder.path(), "../two");
-    assert_eq!(known, State::default());
-    assert_eq!(two.path().parent(), Some(folder.path()));
-}
-
-#[test]
-fn fields_may_be_missing_or_new() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state-a.json");
-    fs::write(&path, r#"{ "version": 1, "budget": { "games": 7 }, "later": [1] }"#).unwrap();
-    let (_, known, trouble) = StateFile::open(folder.path(), "a");
-    assert!(trouble.is_none(), "{trouble:?}");
-    assert_eq!(known.budget.games, 7);
-}
-
-#[test]
-fn a_broken_file_is_set_aside_and_told() {
-    let good = serde_json::to_vec(&state()).unwrap();
-    let broken = [
-        Vec::new(),
-        b"{".to_vec(),
-        b"null".to_vec(),
-        b"\xff\xfe".to_vec(),
-        good[..good.len() / 2].to_vec(),
-        br#"{ "version": 2 }"#.to_vec(),
-        br#"{ "budget": { "games": -1 } }"#.to_vec(),
-    ];
-    for bytes in broken {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state-a.json");
-        fs::write(&path, &bytes).unwrap();
-        let (file, known, trouble) = StateFile::open(folder.path(), "a");
-        assert_eq!(known, State::default());
-        let trouble = trouble.expect("it is told");
-        assert!(matches!(trouble, StateTrouble::Broken { .. }), "{trouble}");
-        let aside = folder.path().join("state-a.json.bad");
-        assert_eq!(fs::read(&aside).unwrap(), bytes, "for whoever wants to look at it");
-        file.write(&state()).unwrap();
-        assert_eq!(StateFile::open(folder.path(), "a").1, state());
+/// A game with everything that there is to know of one.
+fn game(id: &str) -> GameRecord {
+    let mut moves = entries(None, "g1f3 a7a6 f3e5 a6a5 e5f7");
+    for (ply, entry) in moves.iter_mut().enumerate() {
+        entry.clock = Some(Duration::from_millis(180_000 - 1_230 * ply as u64));
+        if ply.is_multiple_of(2) {
+            let centipawns = [24, 0, 86, 0, 0][ply];
+            entry.evaluation = Some(Evaluation { centipawns: centipawns - 31, mate_in: None });
+            entry.depth = Some(14);
+            entry.lag = Some(Duration::from_millis(43));
+        }
+    }
+    moves[4].evaluation = Some(Evaluation { centipawns: 0, mate_in: Some(1) });
+    let player = |name: &str, rating| Player {
+        id: Some(name.to_lowercase()),
+        name: name.to_owned(),
+        title: Some("BOT".to_owned()),
+        rating: Some(rating),
+        is_bot: true,
+    };
+    GameRecord {
+        key: GameKey { account: account("emberfork"), id: id.parse().expect("an id") },
+        our_color: Color::White,
+        players: [player("emberfork", 2000), player("QuietRook7", 1950)],
+        rated: true,
+        time_control: TimeControl::Clock {
+            initial: Duration::from_mins(3),
+            increment: Duration::from_secs(2),
+        },
+        speed: Some("blitz".to_owned()),
+        start_fen: None,
+        tournament: Some("hL7vMrFQ".to_owned()),
+        started_at: Epoch::from_secs(1_800_000_000),
+        end: Some(GameEnd {
+            at: Epoch::from_secs(1_800_000_060),
+            result: GameResult::Won,
+            winner: Some(Color::White),
+            reason: "king exploded".to_owned(),
+        }),
+        rating_diff: Some(6),
+        moves,
     }
 }
 
-#[test]
-fn a_state_that_cannot_be_written_leaves_the_old_one() {
+/// One that differs from it in everything.
+fn other_game(id: &str) -> GameRecord {
+    let fen = "4k2r/8/8/8/8/8/P7/4K3 b k - 0 1";
+    let nobody = Player { name: "anonymous".to_owned(), ..Player::default() };
+    let us = Player { id: Some("one".to_owned()), name: "One".to_owned(), ..Player::default() };
+    GameRecord {
+        key: GameKey {
+            account: AccountKey { platform: Platform::Fics, account: "one".to_owned() },
+            id: id.parse().expect("an id"),
+        },
+        our_color: Color::Black,
+        players: [nobody, Player { is_bot: true, ..us }],
+        rated: false,
+        time_control: TimeControl::Correspondence { days: 3 },
+        speed: None,
+        start_fen: Some(fen.to_owned()),
+        tournament: None,
+        started_at: Epoch::from_secs(1_800_001_000),
+        end: None,
+        rating_diff: None,
+        // Castling is king takes rook.
+        moves: entries(Some(fen), "e8h8 a2a4"),
+    }
+}
+
+async fn flush(store: &Store) {
+    assert!(store.flush(PATIENCE).await, "it is written, or has failed");
+}
+
+async fn write(options: &StoreOptions, games: &[GameRecord]) -> Store {
+    let store = Store::open(options);
+    for game in games {
+        store.put_game(game.clone());
+    }
+    flush(&store).await;
+    assert_eq!(store.health().borrow().condition, Condition::Good);
+    store
+}
+
+fn archive(folder: &Path) -> Archive {
+    Archive::open(folder).expect("it can be read").expect("there is a file")
+}
+
+fn read(folder: &Path) -> Vec<GameRecord> {
+    let archive = archive(folder);
+    let games = archive.games(&Filter::default()).expect("a list");
+    games.into_iter().map(|listed| archive.with_moves(listed).expect("a game")).collect()
+}
+
+async fn until(store: &Store, what: &str, condition: impl FnMut(&Condition) -> bool) -> Condition {
+    let (mut health, mut condition) = (store.health(), condition);
+    let waiting = health.wait_for(|health| condition(&health.condition));
+    timeout(PATIENCE, waiting).await.expect(what).expect("the store is there").condition.clone()
+}
+
+async fn until_failing(store: &Store) -> String {
+    match until(store, "it fails", |it| matches!(it, Condition::Failing(_))).await {
+        Condition::Failing(why) => why,
+        _ => unreachable!("it fails"),
+    }
+}
+
+#[tokio::test]
+async fn games_come_back_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, _, _) = StateFile::open(folder.path(), "a");
-    file.write(&state()).unwrap();
-    // A folder where the new text would go, as good as a full disk.
-    fs::create_dir(folder.path().join("state-a.json.new")).unwrap();
-    assert!(file.write(&State::default()).is_err());
-    assert_eq!(StateFile::open(folder.path(), "a").1, state());
+    let nested = folder.path().join("a/b");
+    let games = [other_game("Aa1"), game("Bb2")];
+    write(&options(&nested), &games).await;
+    let mut named = games[0].clone();
+    named.players[1].name = "One".to_owned();
+    assert_eq!(read(&nested), [named, games[1].clone()]);
+    let listed = archive(&nested).games(&Filter::default()).unwrap();
+    let [_, Listed { plies: 5, opening: Some(opening), .. }] = &listed[..] else {
+        panic!("{listed:?}");
+    };
+    assert_eq!(opening, "1. Nf3 a6 2. Ne5 a5");
+    assert_eq!(listed[1].record.rating_after(), Some(2006));
+}
+
+#[tokio::test]
+async fn a_game_is_written_as_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = game("Bb2");
+    let begun = |plies: usize| GameRecord {
+        end: None,
+        rating_diff: None,
+        moves: whole.moves[..plies].to_vec(),
+        ..whole.clone()
+    };
+    for plies in 0..=5 {
+        write(&options(folder.path()), &[begun(plies)]).await;
+        assert_eq!(read(folder.path()), [begun(plies)]);
+    }
+    // After a restart the moves come without what we thought of them, and a later start.
+    let bare = whole.moves.iter().map(|entry| Entry::new(entry.mv)).collect();
+    let again =
+        GameRecord { moves: bare, started_at: Epoch::from_secs(1_800_000_050), ..whole.clone() };
+    let store = write(&options(folder.path()), &[again]).await;
+    assert_eq!(read(folder.path()), std::slice::from_ref(&whole));
+    store.put_rating_diff(whole.key.clone(), -3);
+    flush(&store).await;
+    assert_eq!(read(folder.path())[0].rating_after(), Some(1997));
+}
+
+#[tokio::test]
+async fn moves_that_are_taken_back_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = GameRecord { end: None, ..game("Bb2") };
+    let store = write(&options(folder.path()), std::slice::from_ref(&running)).await;
+    let shorter = GameRecord { moves: running.moves[..2].to_vec(), ..running.clone() };
+    store.put_game(shorter.clone());
+    flush(&store).await;
+    assert_eq!(read(folder.path()), std::slice::from_ref(&shorter));
+    // Taken back and replaced between two writings.
+    let other = GameRecord { moves: entries(None, "g1f3 h7h6"), ..running };
+    store.put_game(other.clone());
+    flush(&store).await;
+    let [known] = &read(folder.path())[..] else { panic!("one game") };
+    assert_eq!(known.moves[0], shorter.moves[0], "the same move");
+    assert_eq!(known.moves[1], other.moves[1], "another one, of which nothing is known");
+}
+
+#[tokio::test]
+async fn games_are_found_by_what_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let lost = GameRecord {
+        end: Some(GameEnd { result: GameResult::Lost, ..game("x").end.unwrap() }),
+        started_at: Epoch::from_secs(1_800_002_000),
+        ..game("Bc3")
+    };
+    write(&options(folder.path()), &[other_game("Aa1"), game("Bb2"), lost]).await;
+    let archive = archive(folder.path());
+    let all = Filter::default;
+    for (filter, expected) in [
+        (all(), &["Bc3", "Aa1", "Bb2"][..]),
+        (Filter { limit: Some(2), ..all() }, &["Bc3", "Aa1"]),
+        (Filter { platform: Some(Platform::Fics), ..all() }, &["Aa1"]),
+        (Filter { opponent: Some("quietROOK7".to_owned()), ..all() }, &["Bc3", "Bb2"]),
+        (Filter { opponent: Some("Anonymous".to_owned()), ..all() }, &["Aa1"]),
+        (Filter { opponent: Some("' OR 1 --".to_owned()), ..all() }, &[]),
+        (Filter { result: Some(GameResult::Won), ..all() }, &["Bb2"]),
+        (Filter { color: Some(Color::Black), ..all() }, &["Aa1"]),
+        (Filter { speed: Some("blitz".to_owned()), ..all() }, &["Bc3", "Bb2"]),
+        (Filter { since: Some(Epoch::from_secs(1_800_001_000)), ..all() }, &["Bc3", "Aa1"]),
+        (Filter { until: Some(Epoch::from_secs(1_800_001_000)), ..all() }, &["Bb2"]),
+    ] {
+        let games = archive.games(&filter).unwrap();
+        let ids: Vec<_> = games.iter().map(|listed| listed.record.key.id.as_str()).collect();
+        assert_eq!(ids, expected, "{filter:?}");
+    }
+    let found = |id: &str| -> Vec<String> {
+        let games = archive.find(id).unwrap();
+        games.iter().map(|listed| listed.record.key.id.to_string()).collect()
+    };
+    assert_eq!(found("Bb2"), ["Bb2"]);
+    assert_eq!(found("B"), ["Bc3", "Bb2"]);
+    assert_eq!(found("b"), [""; 0]);
+    assert_eq!(found("%"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_state_comes_back_as_it_was_and_each_account_has_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&options(folder.path()));
+    assert_eq!(store.state(&account("one")), State::default());
+    store.put_state(&account("one"), State::default());
+    store.put_state(&account("one"), state());
+    assert_eq!(store.state(&account("one")), state());
+    flush(&store).await;
+    let again = Store::open(&options(folder.path()));
+    assert_eq!(again.state(&account("one")), state());
+    assert_eq!(again.state(&account("two")), State::default());
+    let elsewhere = AccountKey { platform: Platform::Fics, ..account("one") };
+    assert_eq!(again.state(&elsewhere), State::default());
+}
+
+#[tokio::test]
+async fn the_last_clone_writes_what_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&options(folder.path()));
+    let mut health = store.health();
+    store.put_game(game("Bb2"));
+    drop(store);
+    // The thread holds the other end until it has ended.
+    while timeout(PATIENCE, health.changed()).await.expect("the thread ends").is_ok() {}
+    assert_eq!(read(folder.path()), [game("Bb2")]);
+}
+
+#[test]
+fn the_state_file_of_an_earlier_version_is_taken_in_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state-emberfork.json");
+    fs::copy(data("state-1.json"), &file).unwrap();
+    let broken = folder.path().join("state-other.json");
+    fs::write(&broken, "{ \"version\": 2 }").unwrap();
+    let store = Store::open(&options(folder.path()));
+    assert_eq!(store.state(&account("emberfork")), state());
+    assert_eq!(store.state(&account("other")), State::default());
+    assert!(!file.exists() && file.with_extension("json.imported").exists());
+    assert!(!broken.exists() && broken.with_extension("json.bad").exists());
+    drop(store);
+
+    // What is known by now is newer than a file that somebody brings again.
+    fs::write(&file, "{ \"version\": 1, \"budget\": { \"games\": 1 } }").unwrap();
+    let store = Store::open(&options(folder.path()));
+    assert_eq!(store.state(&account("emberfork")), state());
+    assert!(!file.exists());
+}
+
+#[tokio::test]
+async fn a_file_of_every_released_version_opens() {
+    for format in 1..=FORMAT {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(data(&format!("{format}.db")), database(folder.path())).unwrap();
+        // For reading alone, and by a bot.
+        assert_eq!(read(folder.path()), [game("Bb2")], "format {format}");
+        let store = write(&options(folder.path()), &[other_game("Aa1")]).await;
+        assert_eq!(store.state(&account("emberfork")), state());
+        assert_eq!(read(folder.path()).len(), 2);
+        let connection = Connection::open(database(folder.path())).unwrap();
+        let format: u32 =
+            connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(format, FORMAT);
+    }
+}
+
+/// Whatever was put aside in this folder.
+fn set_aside(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let names = entries.map(|entry| entry.expect("an entry").path());
+    names.filter(|path| path.to_string_lossy().contains(".broken-")).collect()
+}
+
+#[tokio::test]
+async fn a_broken_file_is_put_aside_and_a_new_one_begun() {
+    let mut noise = b"SQLite format 3\0".to_vec();
+    noise.extend([7; 8_000]);
+    for bytes in [&b"no database, but long enough to be looked at as one"[..], &noise] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(database(folder.path()), bytes).unwrap();
+        write(&options(folder.path()), &[game("Bb2")]).await;
+        assert_eq!(read(folder.path()), [game("Bb2")]);
+        let [aside] = &set_aside(folder.path())[..] else { panic!("one file is put aside") };
+        assert_eq!(fs::read(aside).unwrap(), bytes, "for whoever wants to look at it");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_breaks_under_a_running_bot_is_put_aside_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = write(&options(folder.path()), &[game("Bb2")]).await;
+    // All tables are gone for whoever opens it, and the head is intact.
+    let path = database(folder.path());
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "wal_checkpoint", "truncate").unwrap();
+    drop(connection);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[4_096..].fill(0xa5);
+    fs::write(&path, &bytes).unwrap();
+
+    let store = Store::open(&options(folder.path()));
+    store.put_game(game("Bb2"));
+    let good = |store: &Store| store.health().borrow().condition == Condition::Good;
+    let written = async {
+        loop {
+            flush(&store).await;
+            if good(&store) && !set_aside(folder.path()).is_empty() {
+                break;
+            }
+        }
+    };
+    timeout(PATIENCE, written).await.expect("it is written in the end");
+    assert_eq!(read(folder.path()), [game("Bb2")], "what waited is not lost");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&options(folder.path()), &[game("Bb2")]).await;
+    let path = database(folder.path());
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
+    drop(connection);
+
+    let store = Store::open(&options(folder.path()));
+    let why = until_failing(&store).await;
+    let expected = format!(
+        "{}: was written by a newer version of Meitner (format {}, this one knows up to {FORMAT}); \
+         install that version, or set `store.folder` to another folder",
+        path.display(),
+        FORMAT + 1
+    );
+    assert_eq!(why, expected);
+    store.put_game(other_game("Aa1"));
+    store.put_state(&account("emberfork"), state());
+    flush(&store).await;
+    let error = Archive::open(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    assert!(set_aside(folder.path()).is_empty());
+    let connection = Connection::open(&path).unwrap();
+    let games: u32 =
+        connection.query_row("SELECT count(*) FROM game", (), |row| row.get(0)).unwrap();
+    assert_eq!(games, 1, "nothing was written");
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_and_leaves_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&options(folder.path()), &[game("Bb2")]).await;
+    let store = Store::open(&StoreOptions { max_pages: Some(1), ..options(folder.path()) });
+    for number in 0..500 {
+        store.put_game(game(&format!("more{number}")));
+    }
+    let why = until_failing(&store).await;
+    assert!(why.contains("full"), "{why}");
+    flush(&store).await;
+    let games = read(folder.path());
+    assert!(games.contains(&game("Bb2")) && games.len() < 500, "{}", games.len());
+    let is_whole = |known: &GameRecord| *known == game(known.key.id.as_str());
+    assert!(games.iter().all(is_whole), "all or nothing");
+    assert!(set_aside(folder.path()).is_empty());
+}
+
+/// Puts a file where a folder is wanted.
+fn blocked() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("file");
+    fs::write(&path, "").expect("a file");
+    (folder, path)
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_fails_until_it_can() {
+    let (_folder, path) = blocked();
+    let store = Store::open(&options(&path));
+    store.put_game(game("Bb2"));
+    let why = until_failing(&store).await;
+    assert!(why.contains("choose another `store.folder`"), "{why}");
+    fs::remove_file(&path).unwrap();
+    until(&store, "it is written", |it| *it == Condition::Good).await;
+    flush(&store).await;
+    assert_eq!(read(&path), [game("Bb2")], "what waited is not lost");
+}
+
+#[tokio::test]
+async fn a_locked_file_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = write(&options(folder.path()), &[]).await;
+    let other = Connection::open(database(folder.path())).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Whoever waited for the lock here would wait for ever.
+    for number in 0..100 {
+        store.put_game(game(&format!("g{number}")));
+    }
+    let why = until_failing(&store).await;
+    assert!(why.contains("locked"), "{why}");
+    other.execute_batch("ROLLBACK").unwrap();
+    until(&store, "it is written", |it| *it == Condition::Good).await;
+    flush(&store).await;
+    assert_eq!(read(folder.path()).len(), 100);
+}
+
+#[tokio::test]
+async fn what_waits_is_bounded() {
+    let (_folder, path) = blocked();
+    let store = Store::open(&StoreOptions { retry: PATIENCE, ..options(&path) });
+    for number in 0..1_200 {
+        store.put_game(GameRecord { moves: Vec::new(), ..game(&format!("g{number}")) });
+    }
+    let dropped = store.health().borrow().dropped;
+    assert!((1..=200).contains(&dropped), "{dropped}");
+    // A game that waits already takes no more room.
+    store.put_game(game("g0"));
+    assert_eq!(store.health().borrow().dropped, dropped);
+}
+
+#[tokio::test]
+async fn nothing_is_remembered_without_a_folder() {
+    let store = Store::open(&StoreOptions::default());
+    store.put_game(game("Bb2"));
+    store.put_state(&account("one"), state());
+    flush(&store).await;
+    assert_eq!(store.health().borrow().condition, Condition::Off);
+    assert_eq!(store.state(&account("one")), State::default());
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Archive::open(folder.path()).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn texts_of_others_reach_no_terminal_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bad = game("Bb2");
+    bad.players[1].name = "\u{1b}]0;owned\u{7}Quiet\u{202e}Rook".to_owned();
+    bad.end.as_mut().unwrap().reason = "odd\n\u{1b}[31mend".to_owned();
+    write(&options(folder.path()), &[bad]).await;
+    let [known] = &read(folder.path())[..] else { panic!("one game") };
+    assert_eq!(known.opponent().name, "]0;ownedQuietRook");
+    assert_eq!(known.end.as_ref().unwrap().reason, "odd[31mend");
 }

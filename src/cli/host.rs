@@ -27,6 +27,7 @@ use crate::{
     rules::History,
     search::{self, Engine, Limits},
     settings::{self, Settings},
+    store::StoreOptions,
 };
 
 /// The bot's account in the arena.
@@ -214,7 +215,7 @@ impl HostArgs {
                 ..PolicyOptions::default()
             },
             shutdown: ShutdownOptions::default(),
-            state_folder: None,
+            store: StoreOptions::default(),
             ..settings.daemon.clone()
         }
     }

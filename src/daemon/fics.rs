@@ -23,18 +23,21 @@ use crate::{
         opponents::Opponents,
         policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
         queue::{Queue, QueueFull},
+        recorder::Recorder,
         slots::{Engines, Holder, Slots},
         supervisor::Closing,
         tasks::{Crash, GameTasks},
     },
     game::{
-        self, Ending, GameId, LagMeter, LiveGames, Session, WaitingNames, driver::EngineFailedError,
+        self, Ending, GameId, LagMeter, LiveGames, Session, WaitingNames,
+        driver::{EngineFailedError, Observers},
     },
     platform::{
         Challenge, DeclineReason,
         fics::{self, Kind, LinkError, NewGame, Request},
     },
     search::Engine,
+    store::{AccountKey, ChallengeAnswer, Platform},
 };
 
 /// Events that wait for the loop. When it is full the connection is not read.
@@ -65,6 +68,7 @@ pub async fn run(
     let cancel = CancellationToken::new();
     let mut client = JoinSet::new();
     let lag = LagMeter::default();
+    let account = AccountKey { platform: Platform::Fics, account: link.account.to_lowercase() };
     let token = cancel.clone();
     client
         .spawn(async move { fics::run(&link, &lag, event_sender, request_receiver, token).await });
@@ -81,6 +85,7 @@ pub async fn run(
         quit: CancellationToken::new(),
         requests: Some(requests),
         cancel,
+        recorder: Recorder::new(resources.store.clone(), account),
         opponents: Opponents::default(),
         closing: Closing::No,
         summary: Summary::default(),
@@ -93,6 +98,7 @@ pub async fn run(
     }
     while client.join_next().await.is_some() {}
     supervisor.log_summary("stopped on FICS");
+    supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
 }
 
@@ -114,6 +120,7 @@ struct Supervisor {
     requests: Option<mpsc::Sender<Request>>,
     /// Ends the connection where it is.
     cancel: CancellationToken,
+    recorder: Recorder,
     opponents: Opponents,
     closing: Closing,
     summary: Summary,
@@ -170,16 +177,19 @@ impl Supervisor {
             }
             fics::Event::Lost => {
                 for challenge in self.queue.drain() {
+                    self.recorder.answered(&challenge.id, ChallengeAnswer::Withdrawn);
                     debug!(challenge = %challenge.id, "gone with the connection");
                 }
                 self.slots.release_all();
             }
             fics::Event::Challenge(challenge, kind) => self.on_challenge(*challenge, kind),
             fics::Event::ChallengeGone(id) => {
+                self.recorder.answered(&id, ChallengeAnswer::Withdrawn);
                 self.queue.remove(&id);
                 self.slots.release(&id);
             }
             fics::Event::Game(game) => self.on_game(*game),
+            fics::Event::Rated(id, diff) => self.recorder.rated(id, diff),
         }
     }
 
@@ -189,6 +199,7 @@ impl Supervisor {
             challenge = %challenge.id, challenger = name, variant = challenge.variant,
             rated = challenge.rated, clock = ?challenge.clock, ?kind, "challenged on FICS"
         );
+        self.recorder.challenged(&challenge);
         match kind {
             Kind::Strange => {
                 self.decline(challenge.id, DeclineReason::Variant, Criterion::Variant);
@@ -271,11 +282,13 @@ impl Supervisor {
         self.slots.answer(&challenge.id, Instant::now());
         self.summary.accepted += 1;
         info!(challenge = %challenge.id, "accepting");
+        self.recorder.answered(&challenge.id, ChallengeAnswer::Accepted);
         self.request(Request::Accept(challenge.id.clone()));
     }
 
     fn decline(&mut self, id: GameId, reason: DeclineReason, why: Criterion) {
         info!(challenge = %id, %reason, %why, "declining");
+        self.recorder.declined(&id, reason.key(), Some(why));
         self.summary.declined += 1;
         self.request(Request::Decline(id, reason));
     }
@@ -309,11 +322,12 @@ impl Supervisor {
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);
         });
+        let observers = Observers { snapshots, on_sheet: self.recorder.follow(id.clone()) };
         let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "fics", game_id = %id);
         let game = async move {
             let shared = Arc::clone(&engine);
-            let driver = game::driver::run(session, shared, link, snapshots, waiting, quit);
+            let driver = game::driver::run(session, shared, link, observers, waiting, quit);
             driver.await.map(|ending| (ending, engine))
         };
         self.games.spawn(id, game.instrument(span));

@@ -15,6 +15,7 @@ mod login;
 mod matchmaking;
 mod opponents;
 mod queue;
+mod recorder;
 mod requests;
 mod resources;
 mod slots;

@@ -15,7 +15,8 @@ use tracing::{debug, error, info, warn};
 use crate::{
     game::{
         Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason,
-        SearchRequest, Session, Snapshot, Thought, WaitingNames,
+        Scoresheet, SearchRequest, Session, Snapshot, Thought, WaitingNames,
+        scoresheet::{Scorer, Seen},
     },
     search::{self, Engine, Report, SearchId, Update},
 };
@@ -38,10 +39,17 @@ pub struct Link {
     pub commands: mpsc::Sender<Command>,
 }
 
+/// Those who follow a game besides its players.
+pub struct Observers {
+    /// Get the newest snapshot after each change.
+    pub snapshots: watch::Sender<Snapshot>,
+    /// Is called with each change of the game's sheet, and must not block.
+    pub on_sheet: Box<dyn FnMut(&Scoresheet) + Send>,
+}
+
 /// Plays a game to its end.
 ///
-/// The engine is told to forget its last game first, and is idle again on return. Snapshots are
-/// published after each change. `quit` makes the session leave the game (abort or resign); the
+/// The engine is told to forget its last game first, and is idle again on return. `quit` makes the session leave the game (abort or resign); the
 /// end is still awaited, so the caller sets the limit for that. `waiting` tells who waits for a game,
 /// in case that somebody asks.
 ///
@@ -53,7 +61,7 @@ pub async fn run(
     session: Session,
     engine: Arc<Engine>,
     link: Link,
-    snapshots: watch::Sender<Snapshot>,
+    observers: Observers,
     mut waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
 ) -> Result<Ending, EngineFailedError> {
@@ -63,7 +71,8 @@ pub async fn run(
         session,
         engine,
         link,
-        snapshots,
+        observers,
+        scorer: Scorer::default(),
         waiting,
         search: None,
         stopped: None,
@@ -79,7 +88,8 @@ struct Driver {
     session: Session,
     engine: Arc<Engine>,
     link: Link,
-    snapshots: watch::Sender<Snapshot>,
+    observers: Observers,
+    scorer: Scorer,
     waiting: watch::Receiver<WaitingNames>,
     search: Option<RunningSearch>,
     /// The last search that was stopped. It may not have reported yet.
@@ -145,8 +155,11 @@ impl Driver {
     /// Hands one input to the session and carries out its answer.
     async fn step(&mut self, input: Input) -> Option<Ending> {
         let was_known = self.session.players().is_some();
+        let (seen, now) = (Seen::of(&input), Instant::now());
         let mut ending = None;
-        for action in self.session.handle(input, Instant::now()) {
+        let actions = self.session.handle(input, now);
+        let is_sheet_new = self.scorer.follow(&seen, &self.session, &actions, now);
+        for action in actions {
             match action {
                 Action::Send(command) => self.send(command).await,
                 Action::Search(request) => self.start_search(*request),
@@ -157,11 +170,15 @@ impl Driver {
                 Action::Finish(end) => ending = Some(end),
             }
         }
+        // Moves go first.
+        if let Some(sheet) = self.scorer.sheet().filter(|_| is_sheet_new) {
+            (self.observers.on_sheet)(sheet);
+        }
         let snapshot = self.session.snapshot();
         if !was_known && self.session.players().is_some() {
             log_start(&snapshot);
         }
-        self.snapshots.send_replace(snapshot);
+        self.observers.snapshots.send_replace(snapshot);
         ending
     }
 
@@ -294,7 +311,9 @@ mod tests {
             let quit = CancellationToken::new();
             let mut end = tokio::task::JoinSet::new();
             let waiting = watch::channel(WaitingNames::default()).1;
-            end.spawn(run(session, engine, link, snapshot_sender, waiting, quit.clone()));
+            let observers =
+                Observers { snapshots: snapshot_sender, on_sheet: Box::new(|_: &Scoresheet| {}) };
+            end.spawn(run(session, engine, link, observers, waiting, quit.clone()));
             Self { events, commands, snapshots, quit, end }
         }
 

@@ -15,6 +15,7 @@ pub mod driver;
 mod event;
 mod lag;
 mod record;
+mod scoresheet;
 mod session;
 mod snapshot;
 mod text;
@@ -33,6 +34,7 @@ pub use event::{
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,
 };
 pub use lag::{Lag, LagMeter};
+pub use scoresheet::{Entry, Scoresheet};
 pub use session::{Found, Input, PonderCount, Session, Thought};
 pub use snapshot::{LiveGames, Phase, Snapshot};
 pub use text::one_line;

@@ -33,8 +33,9 @@ pub enum PlatformEvent {
     ChallengeDeclined(Box<DeclinedChallenge>),
     /// A game runs. Comes again at every opening of the stream.
     GameStart(GameStart),
-    /// A game ended. The game's own stream says the same.
-    GameFinish(GameId),
+    /// A game ended. The game's own stream says the same, but for what it did to our rating, if that
+    /// is known.
+    GameFinish(GameId, Option<i32>),
 }
 
 /// A wish for a game.
@@ -189,6 +190,20 @@ pub enum Speed {
     Classical,
     /// Days for a move, or no limit.
     Correspondence,
+}
+
+impl Speed {
+    /// The word for it in the lichess API.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::UltraBullet => "ultraBullet",
+            Self::Bullet => "bullet",
+            Self::Blitz => "blitz",
+            Self::Rapid => "rapid",
+            Self::Classical => "classical",
+            Self::Correspondence => "correspondence",
+        }
+    }
 }
 
 /// Why a challenge is declined. The server shows the challenger a sentence for each.

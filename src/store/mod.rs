@@ -1,10 +1,28 @@
-//! Remembers across restarts what a bot would otherwise learn again to its cost.
+//! Remembers across restarts: every game with its moves, challenges and their answers, and what a bot
+//! would otherwise learn again to its cost.
 //!
-//! [`state`] is the value, [`mod@file`] the file that holds it. Nothing here decides anything, and
-//! nothing here is awaited: who calls chooses the thread.
+//! One SQLite file holds it all; its tables stand in `schema`. A [`Store`] writes it, on a thread of
+//! its own, so that nobody waits for the disk. An [`Archive`] reads it, beside a running bot as well.
+//! Nothing here decides anything.
 
-pub mod file;
-pub mod state;
+mod error;
+mod health;
+mod import;
+mod pending;
+mod read;
+mod record;
+mod schema;
+mod state;
+mod write;
+mod writer;
 
-pub use file::{StateFile, StateTrouble};
+pub use error::StoreError;
+pub use health::{Condition, StoreHealth};
+pub use read::{Archive, Filter, Listed};
+pub use record::{
+    AccountKey, AnswerRecord, ChallengeAnswer, ChallengeRecord, GameEnd, GameKey, GameRecord,
+    ParsePlatformError, Platform,
+};
+pub use schema::FORMAT;
 pub use state::{Budget, Decline, Epoch, State};
+pub use writer::{Store, StoreOptions};

@@ -1,4 +1,4 @@
-//! What is remembered for one account, as a plain value. The file that holds it is not here.
+//! What is remembered for one account besides its games, as a plain value.
 
 use std::{
     collections::BTreeMap,
@@ -20,6 +20,11 @@ impl Epoch {
     /// So many seconds after the beginning of 1970.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs)
+    }
+
+    /// How many seconds after the beginning of 1970 it is.
+    pub const fn secs(self) -> u64 {
+        self.0
     }
 
     /// This moment. A clock before 1970 is at 1970.
@@ -94,8 +99,18 @@ impl Default for State {
 }
 
 impl State {
-    /// Whether this program understands the state.
-    pub(super) fn is_understood(&self) -> bool {
-        self.version == VERSION
+    /// Reads a state as it is stored.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let state: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if state.version == VERSION { Ok(state) } else { Err(format!("version {}", state.version)) }
+    }
+
+    /// The state as it is stored.
+    pub(super) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a state is plain data")
     }
 }

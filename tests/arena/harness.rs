@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    path::Path,
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
@@ -17,6 +18,7 @@ use meitner::{
     platform::lichess::{self, Client, Patience},
     rules::{History, Move},
     search::{self, Engine, Limits, Update},
+    store::StoreOptions,
 };
 use tokio::{
     net::TcpListener,
@@ -287,6 +289,11 @@ pub(crate) fn options() -> Options {
         game: game::Options { nodes: Some(200), ..game::Options::default() },
         ..Options::default()
     }
+}
+
+/// Everything is remembered in this folder.
+pub(crate) fn kept_in(folder: &Path) -> StoreOptions {
+    StoreOptions { folder: Some(folder.to_owned()), ..StoreOptions::default() }
 }
 
 fn good_move(history: History) -> Move {

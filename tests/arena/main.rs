@@ -10,6 +10,7 @@ mod lag;
 mod lifecycle;
 mod log;
 mod matchmaking;
+mod memory;
 mod offers;
 mod openapi;
 mod policy;

@@ -9,11 +9,12 @@ use meitner::{
     },
     daemon::{BudgetOptions, MatchmakingOptions, Mode, Options, PolicyOptions, WeightedClock},
     platform::ChallengeClock,
+    store::{AccountKey, Platform, Store},
 };
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::harness::{BOT, HOUSE, World, eventually, ms, options, within};
+use crate::harness::{BOT, HOUSE, World, eventually, kept_in, ms, options, within};
 
 /// So long a bot that is not to challenge anybody is watched: it would do so each second.
 const WATCH: Duration = Duration::from_millis(2500);
@@ -110,8 +111,7 @@ async fn who_declined_is_left_alone_also_after_a_restart() {
         |reason: &str| vec![DeclineRule { reason: reason.to_owned(), ..DeclineRule::default() }];
     world.arena.add_house(&HouseSpec { declines: declines("noBot"), ..machine("proud") });
     world.arena.add_house(&HouseSpec { declines: declines("tooFast"), ..machine("slow") });
-    let state_folder = Some(folder.path().to_owned());
-    let options = Options { state_folder, ..seeking(matchmaking()) };
+    let options = Options { store: kept_in(folder.path()), ..seeking(matchmaking()) };
     let bot = world.bot_with(options.clone()).await;
     world.until("both are asked", |arena| arena.counters().challenges_sent == 2).await;
     bot.stop().await;
@@ -171,13 +171,11 @@ async fn a_challenge_that_a_killed_bot_left_is_withdrawn_by_the_next() {
     let world = World::new().await;
     world.arena.add_house(&deaf("deaf"));
     let folder = TempDir::new().unwrap();
-    let state_folder = Some(folder.path().to_owned());
-    let options = Options { state_folder, ..seeking(matchmaking()) };
+    let options = Options { store: kept_in(folder.path()), ..seeking(matchmaking()) };
     let bot = world.bot_with(options.clone()).await;
-    let file = folder.path().join("state-emberfork.json");
     let is_remembered = || {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        text.contains("open_challenge") && !text.contains("\"open_challenge\": null")
+        let account = AccountKey { platform: Platform::Lichess, account: "emberfork".to_owned() };
+        Store::open(&kept_in(folder.path())).state(&account).open_challenge.is_some()
     };
     eventually("the challenge is remembered", is_remembered).await;
     bot.kill().await;
@@ -255,8 +253,7 @@ async fn a_limit_of_the_servers_ends_our_challenges_but_not_those_of_people() {
         let fault = Fault::TooManyRequests { retry_after: None, ratelimit, html: false };
         world.arena.inject(Endpoint::Challenge, fault);
         let folder = TempDir::new().unwrap();
-        let state_folder = Some(folder.path().to_owned());
-        let options = Options { state_folder, ..seeking(matchmaking()) };
+        let options = Options { store: kept_in(folder.path()), ..seeking(matchmaking()) };
         let bot = world.bot_with(options.clone()).await;
         world.until("the limit strikes", |arena| arena.faults().struck().len() == 1).await;
         let game = world.challenge(60, 0, ColorChoice::White);

@@ -7,7 +7,7 @@ use meitner::{
     daemon::{BudgetOptions, Criteria, Options, PolicyOptions},
 };
 
-use crate::harness::{BOT, HOUSE, World, eventually, options};
+use crate::harness::{BOT, HOUSE, World, eventually, kept_in, options};
 
 fn person(name: &str) -> HouseSpec {
     HouseSpec { opponent: OpponentKind::Random, ..HouseSpec::named(name) }
@@ -120,7 +120,7 @@ async fn an_account_that_cannot_be_looked_up_is_declined_in_time_and_holds_nobod
 fn with_budget(per_day: u32, folder: &Path) -> Options {
     let budget = BudgetOptions { per_day: Some(per_day), spread: false };
     let policy = PolicyOptions { budget, ..PolicyOptions::default() };
-    Options { policy, state_folder: Some(folder.to_owned()), ..options() }
+    Options { policy, store: kept_in(folder), ..options() }
 }
 
 #[tokio::test]

@@ -7,4 +7,5 @@ mod both;
 mod games;
 mod harness;
 mod links;
+mod memory;
 mod offers;

@@ -4,5 +4,6 @@
 mod exit;
 mod harness;
 mod log;
+mod memory;
 mod reload;
 mod restart;

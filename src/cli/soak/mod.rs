@@ -121,7 +121,7 @@ async fn run(args: &SoakArgs, settings: &Settings, is_drawn: bool) -> anyhow::Re
     server.spawn(arena.run(listener, ending.clone()));
     let mut options = args.host.bot_options(settings);
     options.game.nodes = Some(args.nodes);
-    options.state_folder = Some(state.path().to_owned());
+    options.store.folder = Some(state.path().to_owned());
     let client = args.host.client_options(&url, settings);
     let bot = Bot::start(options, client, token)?;
     let mut soak = Soak {

@@ -18,7 +18,7 @@ use crate::{
         Challenge, DeclineReason, User,
         lichess::{ApiError, Retry},
     },
-    store::Epoch,
+    store::{ChallengeAnswer, Epoch},
 };
 
 /// Accepting pauses for a day at most, whatever the server says.
@@ -41,6 +41,7 @@ impl Supervisor {
             challenge = %challenge.id, challenger = name, variant = challenge.variant,
             rated = challenge.rated, speed = ?challenge.speed, clock = ?challenge.clock, "challenged"
         );
+        self.recorder.challenged(&challenge);
         if let Verdict::Decline(reason, why) = self.judge(&self.current_policy(), &challenge) {
             self.decline(challenge.id, reason, why);
             return;
@@ -146,6 +147,7 @@ impl Supervisor {
 
     pub(super) fn decline(&mut self, id: GameId, reason: DeclineReason, why: Criterion) {
         info!(challenge = %id, %reason, %why, "declining");
+        self.recorder.declined(&id, reason.key(), Some(why));
         self.summary.declined += 1;
         self.requests.decline(id, reason);
     }
@@ -153,6 +155,7 @@ impl Supervisor {
     pub(super) fn on_accepted(&mut self, challenge: Challenge) {
         self.summary.accepted += 1;
         info!(challenge = %challenge.id, "accepted");
+        self.recorder.answered(&challenge.id, ChallengeAnswer::Accepted);
         if let Some(user) = &challenge.challenger {
             self.opponents.note_game(&user.id, Instant::now());
         }
@@ -189,6 +192,7 @@ impl Supervisor {
             self.ask_by(now);
             return;
         }
+        self.recorder.failed(&challenge.id, error.to_string());
         if challenge.challenger.as_ref().is_some_and(|user| user.is_bot) {
             self.keeper.change(|state| budget::not_started(&mut state.budget));
         }
@@ -217,6 +221,7 @@ impl Supervisor {
         self.opponents.forget(now);
         for id in self.slots.expire(now) {
             info!(challenge = %id, "perhaps accepted, but no game started");
+            self.recorder.failed(&id, "no game has begun".to_owned());
             self.on_off(&id);
             self.ask_by(now);
         }
@@ -226,6 +231,7 @@ impl Supervisor {
                 self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
             } else {
                 info!(challenge = %challenge.id, "waited too long, dropped");
+                self.recorder.answered(&challenge.id, ChallengeAnswer::Expired);
             }
         }
     }

@@ -14,7 +14,8 @@ use crate::{
         tasks::Crash,
     },
     game::{
-        self, EndReason, Ending, GameId, Session, Snapshot, WaitingNames, driver::EngineFailedError,
+        self, EndReason, Ending, GameId, Session, WaitingNames,
+        driver::{EngineFailedError, Observers},
     },
     platform::{
         GameStart,
@@ -98,10 +99,12 @@ impl Supervisor {
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);
         });
+        let on_sheet = self.recorder.follow(id.clone());
+        let observers = Observers { snapshots, on_sheet };
         let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
         let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "lichess", game_id = %id);
-        let game = play(client, account, session, engine, snapshots, waiting, quit);
+        let game = play(client, account, session, engine, observers, waiting, quit);
         self.games.spawn(id, game.instrument(span));
     }
 
@@ -187,7 +190,7 @@ async fn play(
     account: String,
     session: Session,
     engine: Arc<Engine>,
-    snapshots: watch::Sender<Snapshot>,
+    observers: Observers,
     waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
 ) -> Result<(Ending, Arc<Engine>), EngineFailedError> {
@@ -196,7 +199,7 @@ async fn play(
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
     let link = game::driver::Link { events, commands: command_sender };
     let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let driver = game::driver::run(session, Arc::clone(&engine), link, snapshots, waiting, quit);
+    let driver = game::driver::run(session, Arc::clone(&engine), link, observers, waiting, quit);
     let driver = pin!(driver);
     let (ending, ()) = tokio::join!(driver, adapter);
     ending.map(|ending| (ending, engine))

@@ -16,7 +16,7 @@ use crate::{
         Challenge, DeclineReason, DeclinedChallenge, OnlineBot, User,
         lichess::{ApiError, Retry},
     },
-    store::Epoch,
+    store::{ChallengeAnswer, Epoch},
 };
 
 /// The limit of games between bots, as the server names it (section 13.2 of the protocol notes).
@@ -104,6 +104,7 @@ impl Supervisor {
     /// Without a clock a challenge may be open for weeks.
     pub(super) fn on_own_challenge(&mut self, challenge: Challenge) {
         debug!(challenge = %challenge.id, "our own challenge");
+        self.recorder.challenging(&challenge);
         let now = Instant::now();
         self.matchmaker.on_own_challenge(&challenge, now);
         if challenge.clock.is_some() {
@@ -176,7 +177,10 @@ impl Supervisor {
 
     pub(super) fn on_canceled(&mut self, id: &GameId, result: Result<(), ApiError>) {
         match result {
-            Ok(()) => self.on_off(id),
+            Ok(()) => {
+                self.recorder.answered(id, ChallengeAnswer::Withdrawn);
+                self.on_off(id);
+            }
             Err(error) => {
                 debug!(challenge = %id, %error, "could not withdraw our challenge");
                 // It may be a game by now. If not, its slot is held a while and then let go.
@@ -187,6 +191,7 @@ impl Supervisor {
 
     pub(super) fn on_declined(&mut self, declined: &DeclinedChallenge) {
         let (id, reason) = (&declined.id, declined.reason);
+        self.recorder.declined(id, reason.key(), None);
         let options = &self.current_policy().matchmaking;
         if let Some(offer) = self.matchmaker.on_off(id, options, Instant::now()) {
             info!(challenge = %id, opponent = offer.target, %reason, "our challenge is declined");
@@ -206,6 +211,7 @@ impl Supervisor {
     pub(super) fn on_our_game(&mut self, id: &GameId) {
         let Some(offer) = self.matchmaker.on_game_start(id) else { return };
         info!(challenge = %id, opponent = offer.target, "our challenge is accepted");
+        self.recorder.answered(id, ChallengeAnswer::Accepted);
         self.summary.challenged += 1;
         self.keeper.change(|state| budget::started(&mut state.budget, Epoch::now()));
         self.opponents.note_game(&offer.target, Instant::now());

@@ -11,7 +11,6 @@ mod tournaments;
 use std::{
     collections::{HashMap, VecDeque},
     ops::AddAssign,
-    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -32,6 +31,7 @@ use crate::{
         opponents::Opponents,
         policy::{Criterion, PolicyOptions},
         queue::Queue,
+        recorder::Recorder,
         requests::{Answer, Requests},
         resources::Resources,
         shutdown::{Shutdown, ShutdownOptions, Unfinished},
@@ -45,6 +45,7 @@ use crate::{
         lichess::{Account, Client, StartError, events},
     },
     search::{self, Engine, Scheduler},
+    store::{AccountKey, ChallengeAnswer, Platform, StoreOptions},
 };
 
 /// Events that wait for the loop. When it is full the stream is not read, and the server keeps
@@ -83,8 +84,8 @@ pub struct Options {
     /// How often the running games are asked for, however healthy the event stream looks: one that
     /// only keeps itself alive tells nothing.
     pub reconcile_interval: Duration,
-    /// The folder of what is remembered across restarts; without one nothing is.
-    pub state_folder: Option<PathBuf>,
+    /// Where it is remembered what happens.
+    pub store: StoreOptions,
 }
 
 impl Default for Options {
@@ -98,7 +99,7 @@ impl Default for Options {
             shutdown: ShutdownOptions::default(),
             summary_interval: Duration::from_mins(10),
             reconcile_interval: Duration::from_mins(1),
-            state_folder: None,
+            store: StoreOptions::default(),
         }
     }
 }
@@ -210,9 +211,8 @@ pub async fn run_with_policy(
     cancel.cancel();
     while services.join_next().await.is_some() {}
     supervisor.log_summary("stopped");
-    let summary = supervisor.summary.clone();
-    supervisor.keeper.close().await;
-    failure.map_or(Ok(summary), Err)
+    supervisor.recorder.close().await;
+    failure.map_or(Ok(supervisor.summary), Err)
 }
 
 struct Supervisor {
@@ -232,6 +232,7 @@ struct Supervisor {
     quit: CancellationToken,
     requests: Requests,
     keeper: Keeper,
+    recorder: Recorder,
     opponents: Opponents,
     matchmaker: Matchmaker,
     tournaments: Tournaments,
@@ -298,11 +299,13 @@ impl Supervisor {
         resources: &Resources,
     ) -> Self {
         live.send_replace(LiveGames::new());
+        let key = AccountKey { platform: Platform::Lichess, account: account.id.clone() };
         Self {
             slots: Slots::sharing(&resources.seats),
             reconcile_at: Instant::now() + options.reconcile_interval,
             queue: Queue::default(),
-            keeper: Keeper::open(options.state_folder.as_deref(), &account.id),
+            keeper: Keeper::new(resources.store.clone(), key.clone()),
+            recorder: Recorder::new(resources.store.clone(), key),
             policy,
             engines: Engines::new(options.engine, resources.scheduler.clone(), options.concurrency),
             requests: Requests::new(Arc::clone(&client)),
@@ -417,8 +420,15 @@ impl Supervisor {
             PlatformEvent::GameStart(start) => self.on_game_start(start),
             PlatformEvent::Challenge(challenge) => self.on_challenge(challenge),
             PlatformEvent::ChallengeDeclined(declined) => self.on_declined(&declined),
-            PlatformEvent::ChallengeCanceled(id) | PlatformEvent::GameFinish(id) => {
+            PlatformEvent::ChallengeCanceled(id) => {
+                self.recorder.answered(&id, ChallengeAnswer::Withdrawn);
                 self.on_off(&id);
+            }
+            PlatformEvent::GameFinish(id, rating_diff) => {
+                self.on_off(&id);
+                if let Some(diff) = rating_diff {
+                    self.recorder.rated(id, diff);
+                }
             }
         }
     }

@@ -241,6 +241,11 @@ impl Session {
         self.game.as_ref().map(|game| &game.full.players)
     }
 
+    /// The game as the server tells it, once it has.
+    pub(super) fn record(&self) -> Option<&Record> {
+        self.game.as_ref()
+    }
+
     fn on_thought(&mut self, thought: Thought, now: Instant, out: &mut Vec<Action>) {
         if let Some(pondering) = &mut self.pondering {
             pondering.thought = Some(thought);

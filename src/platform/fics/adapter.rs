@@ -133,6 +133,11 @@ impl Table {
         &self.players[(!self.us).index()].name
     }
 
+    /// Our rating before the game, if it is known.
+    pub fn our_rating(&self) -> Option<u32> {
+        self.players[self.us.index()].rating
+    }
+
     /// How many half-moves the game has.
     fn ply(&self) -> usize {
         self.base_ply + self.history.moves().len()

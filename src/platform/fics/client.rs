@@ -61,6 +61,8 @@ pub enum Event {
     ChallengeGone(GameId),
     /// A game begins, and waits for somebody to play it.
     Game(Box<NewGame>),
+    /// What a game that is over did to our rating.
+    Rated(GameId, i32),
 }
 
 /// As whom we are logged in.
@@ -211,6 +213,7 @@ async fn serve(
         courtesy: Courtesy::default(),
         seek_at: None,
         games,
+        rated: None,
         outgoing: Vec::new(),
     };
     session.next_command();
@@ -337,12 +340,15 @@ struct Session<'a> {
     seek_at: Option<Instant>,
     /// How many games there were.
     games: &'a mut u64,
+    /// The game that ended last, and our rating before it, if that was known.
+    rated: Option<(GameId, u32)>,
     /// Lines for the server.
     outgoing: Vec<String>,
 }
 
 /// The running game and the way to its session.
 struct Game {
+    id: GameId,
     table: Table,
     events: mpsc::Sender<Arrived>,
     commands: mpsc::Receiver<Command>,
@@ -412,6 +418,7 @@ impl Session<'_> {
                 if let Some(mut game) = game {
                     let effects = game.table.on_end(&end);
                     self.apply(&game, effects, at);
+                    self.rated = game.table.our_rating().map(|rating| (game.id, rating));
                     self.seek_at = Some(Instant::now());
                     self.resume_next();
                     if end.reason == EndReason::Adjourned {
@@ -443,7 +450,14 @@ impl Session<'_> {
                 return Err(End::Failed(LinkError::of(refusal, &self.account.name)));
             }
             ServerLine::GoingDown => warn!("the FICS server is going down soon"),
-            ServerLine::RatingChanged(rating) => info!(rating, "our rating on FICS has changed"),
+            ServerLine::RatingChanged(rating) => {
+                info!(rating, "our rating on FICS has changed");
+                if let Some((id, before)) = self.rated.take()
+                    && let Some(diff) = rating.checked_signed_diff(before)
+                {
+                    return self.emit(Event::Rated(id, diff)).await;
+                }
+            }
             ServerLine::MatchRefused => debug!("the server refuses a challenge of ours"),
             ServerLine::SessionBegins(_)
             | ServerLine::PressReturn
@@ -512,7 +526,7 @@ impl Session<'_> {
         let opponent = table.opponent().to_owned();
         let (event_sender, game_events) = mpsc::channel(GAME_EVENTS_CAPACITY);
         let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
-        let game = Game { table, events: event_sender, commands };
+        let game = Game { id: id.clone(), table, events: event_sender, commands };
         self.apply(&game, effects, at);
         self.game = Some(game);
         let challenge = self.offers.iter().find(|(_, (_, name, is_accepted))| {

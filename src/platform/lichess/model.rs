@@ -93,6 +93,7 @@ pub struct GameBody {
     opponent: Option<OpponentBody>,
     tournament_id: Option<String>,
     has_moved: Option<bool>,
+    rating_diff: Option<i32>,
     compat: Option<Compat>,
 }
 
@@ -287,7 +288,9 @@ impl EventLine {
     pub fn into_event(self) -> Result<Option<PlatformEvent>, InvalidGameIdError> {
         Ok(Some(match self {
             Self::GameStart { game } => PlatformEvent::GameStart(game.into_start()?),
-            Self::GameFinish { game } => PlatformEvent::GameFinish(game.game_id.parse()?),
+            Self::GameFinish { game } => {
+                PlatformEvent::GameFinish(game.game_id.parse()?, game.rating_diff)
+            }
             Self::Challenge { challenge, compat } => {
                 PlatformEvent::Challenge(challenge.into_challenge(compat)?)
             }

@@ -14,7 +14,7 @@ mod manners;
 mod matchmaking;
 mod search;
 mod shutdown;
-mod state;
+mod store;
 mod tournament;
 
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(super) static KEYS: [&[Key]; 15] = [
     manners::BOT,
     chat::KEYS,
     shutdown::KEYS,
-    state::KEYS,
+    store::KEYS,
     log::KEYS,
 ];
 
@@ -79,7 +79,7 @@ pub(super) struct Raw {
     game: game::RawGame,
     chat: chat::RawChat,
     shutdown: shutdown::RawShutdown,
-    state: state::RawState,
+    store: store::RawStore,
     log: log::RawLog,
 }
 
@@ -99,7 +99,7 @@ impl Raw {
         self.fics.enabled.then(|| self.fics.options())
     }
 
-    /// The options of the daemon. `state_home` is where the folder of the state goes by default.
+    /// The options of the daemon. `state_home` is where the folder of the store is by default.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Raw {
             shutdown: self.shutdown.options(),
             summary_interval: self.log.summary_interval(),
             reconcile_interval: self.lichess.reconcile_interval(),
-            state_folder: self.state.folder(state_home),
+            store: self.store.options(state_home),
         })
     }
 

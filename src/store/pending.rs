@@ -1,0 +1,88 @@
+//! What waits to be written. Bounded: what is newer takes the place of what is older, and if too much
+//! waits all the same, something new is dropped.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tokio::sync::oneshot;
+
+use crate::store::{AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, State};
+
+/// Games that wait. Each is whole, so that the newest is enough.
+const MOST_GAMES: usize = 1_000;
+/// Other things that wait, in their order.
+const MOST_NOTES: usize = 10_000;
+
+/// What waits to be written.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    pub(super) games: BTreeMap<GameKey, GameRecord>,
+    pub(super) notes: VecDeque<Note>,
+    pub(super) states: BTreeMap<AccountKey, State>,
+    /// Who waits for all of that to be written, or to have failed.
+    pub(super) waiting: Vec<oneshot::Sender<()>>,
+}
+
+/// Something that is written in its order.
+#[derive(Clone, Debug)]
+pub(super) enum Note {
+    Challenge(ChallengeRecord),
+    Answer(AnswerRecord),
+    RatingDiff(GameKey, i32),
+}
+
+/// Too much waits already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Pending {
+    pub(super) fn put_game(&mut self, record: GameRecord) -> Result<(), Full> {
+        if self.games.len() >= MOST_GAMES && !self.games.contains_key(&record.key) {
+            return Err(Full);
+        }
+        match self.games.get_mut(&record.key) {
+            Some(known) => {
+                let started_at = known.started_at.min(record.started_at);
+                *known = GameRecord { started_at, ..record };
+            }
+            None => {
+                self.games.insert(record.key.clone(), record);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn put_note(&mut self, note: Note) -> Result<(), Full> {
+        if self.notes.len() >= MOST_NOTES {
+            return Err(Full);
+        }
+        self.notes.push_back(note);
+        Ok(())
+    }
+
+    /// Puts back what could not be written. What came meanwhile is newer.
+    pub(super) fn put_back(&mut self, old: Self) {
+        for (key, record) in old.games {
+            match self.games.get_mut(&key) {
+                Some(newer) => newer.started_at = newer.started_at.min(record.started_at),
+                None => {
+                    self.games.insert(key, record);
+                }
+            }
+        }
+        for note in old.notes.into_iter().rev() {
+            self.notes.push_front(note);
+        }
+        for (key, state) in old.states {
+            self.states.entry(key).or_insert(state);
+        }
+        self.waiting.extend(old.waiting);
+    }
+
+    /// Whether nothing is to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.games.is_empty()
+            && self.notes.is_empty()
+            && self.states.is_empty()
+            && self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,7 @@
+(:platform IS NULL OR platform = :platform)
+AND (:opponent IS NULL OR lower(opponent_name) = lower(:opponent) OR opponent_id = lower(:opponent))
+AND (:result IS NULL OR result = :result)
+AND (:color IS NULL OR our_color = :color)
+AND (:speed IS NULL OR speed = :speed)
+AND (:since IS NULL OR started_at >= :since)
+AND (:until IS NULL OR started_at < :until)

@@ -1,0 +1,424 @@
+//! Writes what is to be remembered, on a thread of its own: nobody ever waits for the disk.
+//!
+//! A [`Store`] takes values and returns at once. What it cannot write it keeps, as far as there is
+//! room, and tries again; that costs one warning, never a game.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::{
+    sync::{oneshot, watch},
+    time::timeout,
+};
+use tracing::{error, info, warn};
+
+use crate::store::{
+    AccountKey, AnswerRecord, ChallengeRecord, Condition, Epoch, GameKey, GameRecord, State,
+    StoreError, StoreHealth, error,
+    import::import_states,
+    pending::{Full, Note, Pending},
+    read, schema, write,
+};
+
+/// How a store works.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// The folder of the file; without one nothing is remembered.
+    pub folder: Option<PathBuf>,
+    /// How soon it is tried again when writing has failed.
+    pub retry: Duration,
+    /// The most pages of 4 KiB that the file may have.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { folder: None, retry: Duration::from_secs(30), max_pages: None }
+    }
+}
+
+/// Where it is remembered what happens. Clones write to the same file. When the last one is dropped
+/// the thread writes what waits and ends.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+    /// Tells the thread of the end.
+    _closer: Arc<Closer>,
+}
+
+#[derive(Debug)]
+struct Closer(Arc<Shared>);
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        self.0.lock().is_closing = true;
+        self.0.wake.notify_all();
+    }
+}
+
+/// What the thread and the others share.
+#[derive(Debug)]
+struct Shared {
+    /// Locked for as long as it takes to put something in or to take everything out.
+    inbox: Mutex<Inbox>,
+    /// Signalled when something is put in, and at the end.
+    wake: Condvar,
+    /// Written by whoever learns something new of it.
+    health: watch::Sender<StoreHealth>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    pending: Pending,
+    /// The newest state of each account, as far as it is known.
+    states: BTreeMap<AccountKey, State>,
+    /// Whether something was dropped since the last success.
+    is_dropping: bool,
+    /// Nothing will ever be written.
+    is_given_up: bool,
+    is_closing: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, condition: Condition) {
+        self.health.send_if_modified(|health| {
+            let is_new = health.condition != condition;
+            health.condition = condition;
+            is_new
+        });
+    }
+}
+
+impl Store {
+    /// A store that forgets everything.
+    pub fn off() -> Self {
+        let store = Self::new(Condition::Off);
+        store.shared.lock().is_given_up = true;
+        store
+    }
+
+    fn new(condition: Condition) -> Self {
+        let health = watch::channel(StoreHealth { condition, dropped: 0 }).0;
+        let (inbox, wake) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { inbox, wake, health });
+        Self { _closer: Arc::new(Closer(Arc::clone(&shared))), shared }
+    }
+
+    /// Opens the file, which takes milliseconds, and starts its thread. Whatever is wrong with the
+    /// file is told in the log, and the store is there all the same: a broken file is put aside; if
+    /// the file cannot be used it is tried again, but for one of a newer version, which is left alone.
+    pub fn open(options: &StoreOptions) -> Self {
+        let Some(folder) = options.folder.clone() else { return Self::off() };
+        let store = Self::new(Condition::Good);
+        let mut writer = Writer {
+            folder,
+            options: options.clone(),
+            connection: None,
+            shared: Arc::clone(&store.shared),
+            has_set_aside: false,
+        };
+        let is_usable = match writer.connect() {
+            Ok(()) => {
+                info!(path = %writer.path().display(), "remembering");
+                true
+            }
+            Err(error) => writer.fail(&error),
+        };
+        if is_usable {
+            let thread = thread::Builder::new().name("store".to_owned());
+            if let Err(error) = thread.spawn(move || writer.run()) {
+                warn!(%error, "the system gives no thread; nothing is remembered");
+                store.shared.set(Condition::Failing(error.to_string()));
+                store.shared.lock().is_given_up = true;
+            }
+        }
+        store
+    }
+
+    /// How well it is remembered, now and later.
+    pub fn health(&self) -> watch::Receiver<StoreHealth> {
+        self.shared.health.subscribe()
+    }
+
+    /// What is remembered of an account besides its games and challenges.
+    pub fn state(&self, key: &AccountKey) -> State {
+        self.shared.lock().states.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Remembers a new state of an account.
+    pub fn put_state(&self, key: &AccountKey, state: State) {
+        self.put(|inbox| {
+            inbox.states.insert(key.clone(), state.clone());
+            inbox.pending.states.insert(key.clone(), state);
+            Ok(())
+        });
+    }
+
+    /// Remembers a game as it stands.
+    pub fn put_game(&self, record: GameRecord) {
+        self.put(|inbox| inbox.pending.put_game(record));
+    }
+
+    /// Remembers what a game that is known did to our rating.
+    pub fn put_rating_diff(&self, key: GameKey, diff: i32) {
+        self.put(|inbox| inbox.pending.put_note(Note::RatingDiff(key, diff)));
+    }
+
+    /// Remembers a challenge.
+    pub fn put_challenge(&self, record: ChallengeRecord) {
+        self.put(|inbox| inbox.pending.put_note(Note::Challenge(record)));
+    }
+
+    /// Remembers what became of a challenge.
+    pub fn put_answer(&self, record: AnswerRecord) {
+        self.put(|inbox| inbox.pending.put_note(Note::Answer(record)));
+    }
+
+    /// Waits until everything so far is written, or has failed to be, but no longer than `limit`.
+    /// Tells whether it came to that in time.
+    pub async fn flush(&self, limit: Duration) -> bool {
+        let (sender, receiver) = oneshot::channel();
+        self.put(|inbox| {
+            inbox.pending.waiting.push(sender);
+            Ok(())
+        });
+        timeout(limit, receiver).await.is_ok()
+    }
+
+    fn put(&self, put: impl FnOnce(&mut Inbox) -> Result<(), Full>) {
+        let mut inbox = self.shared.lock();
+        if inbox.is_given_up {
+            return;
+        }
+        if let Err(Full) = put(&mut inbox) {
+            let is_first = !std::mem::replace(&mut inbox.is_dropping, true);
+            drop(inbox);
+            if is_first {
+                warn!("too much waits to be written; what is new is not remembered");
+            }
+            self.shared.health.send_modify(|health| health.dropped += 1);
+        } else {
+            drop(inbox);
+            self.shared.wake.notify_one();
+        }
+    }
+}
+
+/// The thread.
+struct Writer {
+    folder: PathBuf,
+    options: StoreOptions,
+    /// Closed before the shared part is let go.
+    connection: Option<Connection>,
+    shared: Arc<Shared>,
+    /// One broken file is bad luck. Two are a disk that is broken.
+    has_set_aside: bool,
+}
+
+impl Writer {
+    fn path(&self) -> PathBuf {
+        schema::file(&self.folder)
+    }
+
+    fn run(mut self) {
+        loop {
+            let (mut batch, is_closing) = self.next_batch();
+            let waiting = std::mem::take(&mut batch.waiting);
+            let result = self.connect().and_then(|()| self.write(&batch));
+            let is_good = result.is_ok();
+            if let Err(error) = result {
+                if !self.fail(&error) {
+                    return;
+                }
+                self.shared.lock().pending.put_back(batch);
+            } else {
+                self.succeed();
+            }
+            for waiter in waiting {
+                // Nobody has to wait to the end.
+                let _ = waiter.send(());
+            }
+            if is_closing {
+                return;
+            }
+            if !is_good {
+                self.pause();
+            }
+        }
+    }
+
+    /// Waits for something to write, or the end, and takes all that there is.
+    fn next_batch(&self) -> (Pending, bool) {
+        let idle = |inbox: &mut Inbox| inbox.pending.is_empty() && !inbox.is_closing;
+        let inbox = self.shared.wake.wait_while(self.shared.lock(), idle);
+        let mut inbox = inbox.unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut inbox.pending), inbox.is_closing)
+    }
+
+    /// Waits until it is worth trying again. At the end there is one more try at once, and for
+    /// whoever waits as well.
+    fn pause(&self) {
+        let until = Instant::now() + self.options.retry;
+        let mut inbox = self.shared.lock();
+        while !inbox.is_closing && inbox.pending.waiting.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let woken = self.shared.wake.wait_timeout(inbox, left);
+            inbox = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Sees to it that the file is open. A broken one is put aside.
+    fn connect(&mut self) -> Result<(), StoreError> {
+        if self.connection.is_some() {
+            return Ok(());
+        }
+        let max_pages = self.options.max_pages;
+        let connection = match self.open(max_pages) {
+            Err(error) if error.is_broken() && !self.has_set_aside => {
+                self.set_aside(&error);
+                self.open(max_pages)?
+            }
+            result => result?,
+        };
+        self.connection = Some(connection);
+        Ok(())
+    }
+
+    /// Opens the file and reads what is needed of it.
+    fn open(&self, max_pages: Option<u32>) -> Result<Connection, StoreError> {
+        let connection = schema::open(&self.folder, max_pages)?;
+        let wrong = |cause| StoreError::File { path: self.path(), cause };
+        import_states(&self.folder, &connection).map_err(wrong)?;
+        let states = read::states(&connection).map_err(wrong)?;
+        let mut inbox = self.shared.lock();
+        for (key, state) in states {
+            // What was learned while the file could not be read is newer.
+            inbox.states.entry(key).or_insert(state);
+        }
+        drop(inbox);
+        Ok(connection)
+    }
+
+    fn set_aside(&mut self, cause: &StoreError) {
+        self.has_set_aside = true;
+        self.connection = None;
+        match schema::set_aside(&self.path(), Epoch::now()) {
+            Ok(aside) => warn!(
+                error = %cause, aside = %aside.display(),
+                "the file of what is remembered is broken, and put aside; a new one is begun"
+            ),
+            Err(error) => warn!(%error, "a broken file cannot be put aside"),
+        }
+    }
+
+    fn write(&mut self, batch: &Pending) -> Result<(), StoreError> {
+        let wrong = |path, cause| StoreError::File { path, cause };
+        let path = self.path();
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        match write_batch(connection, batch) {
+            Ok(_) => Ok(()),
+            Err(error) if is_outside(&error) => Err(wrong(path, error)),
+            Err(error) => {
+                // It would fail for ever, and hold everything else up.
+                error!(%error, "what was to be remembered cannot be written, and is dropped");
+                Ok(())
+            }
+        }
+    }
+
+    fn succeed(&self) {
+        let was_failing = self.shared.health.borrow().is_failing();
+        if was_failing {
+            info!(path = %self.path().display(), "what is to be remembered is written again");
+        }
+        self.shared.set(Condition::Good);
+        self.shared.lock().is_dropping = false;
+    }
+
+    /// Tells once that it fails, and whether trying again makes sense.
+    fn fail(&mut self, error: &StoreError) -> bool {
+        let is_new = !self.shared.health.borrow().is_failing();
+        self.shared.set(Condition::Failing(error.to_string()));
+        if let StoreError::Newer { .. } = error {
+            warn!(%error, "nothing is remembered; the bot plays on without");
+            let mut inbox = self.shared.lock();
+            inbox.is_given_up = true;
+            inbox.pending = Pending::default();
+            return false;
+        }
+        if is_new {
+            let retry_s = self.options.retry.as_secs();
+            warn!(
+                %error, retry_s,
+                "cannot write what is to be remembered; the bot plays on, and tries again"
+            );
+        }
+        if error.is_broken() && !self.has_set_aside {
+            self.set_aside(error);
+        }
+        // Opened anew, whatever has become of the file.
+        self.connection = None;
+        true
+    }
+}
+
+/// Writes everything or nothing. Returns the games that have ended with this.
+fn write_batch<'a>(
+    connection: &mut Connection,
+    batch: &'a Pending,
+) -> rusqlite::Result<Vec<&'a GameRecord>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut ended = Vec::new();
+    for record in batch.games.values() {
+        if write::game(&transaction, record)? {
+            ended.push(record);
+        }
+    }
+    for note in &batch.notes {
+        match note {
+            Note::Challenge(record) => write::challenge(&transaction, record)?,
+            Note::Answer(record) => write::answer(&transaction, record)?,
+            Note::RatingDiff(key, diff) => write::rating_diff(&transaction, key, *diff)?,
+        }
+    }
+    for (key, state) in &batch.states {
+        write::state(&transaction, key, state)?;
+    }
+    transaction.commit()?;
+    Ok(ended)
+}
+
+/// Whether the disk or another process is to blame, so that it may work later.
+fn is_outside(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
+    error::is_broken(error)
+        || matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::PermissionDenied
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::NotFound
+                    | ErrorCode::DiskFull
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::FileLockingProtocolFailed
+                    | ErrorCode::SchemaChanged
+            )
+        )
+}

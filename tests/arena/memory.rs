@@ -1,0 +1,114 @@
+//! What the bot remembers of its games is what the server has of them.
+
+use std::{path::Path, time::Duration};
+
+use meitner::{
+    arena::{ChallengeSpec, ColorChoice, HouseAction, OpponentKind},
+    daemon::Options,
+    game::{GameResult, TimeControl},
+    pgn::TagName,
+    rules::Color,
+    store::{Archive, Filter, GameRecord, Platform},
+};
+
+use crate::harness::{BOT, HOUSE, World, eventually, kept_in, options};
+
+fn remembered(folder: &Path) -> Vec<GameRecord> {
+    let archive = Archive::open(folder).expect("it can be read").expect("a file");
+    let mut games = archive.games(&Filter::default()).expect("a list");
+    games.reverse();
+    games.into_iter().map(|listed| archive.with_moves(listed).expect("a game")).collect()
+}
+
+#[tokio::test]
+async fn a_record_is_complete_and_equals_the_server_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    world.house(OpponentKind::Greedy);
+    let bot = world.bot_with(Options { store: kept_in(folder.path()), ..options() }).await;
+    for color in [ColorChoice::White, ColorChoice::Black] {
+        let spec = ChallengeSpec::new(HOUSE, BOT).color(color);
+        let spec = ChallengeSpec { rated: true, ..spec };
+        let game = world.arena.challenge(&spec).unwrap();
+        world.finished(&game).await;
+    }
+    bot.stop().await;
+    let (ours, theirs) = (remembered(folder.path()), world.arena.records());
+    assert_eq!((ours.len(), theirs.len()), (2, 2));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        let snapshot = world.arena.game(ours.key.id.as_str()).expect("the same id");
+        let us = if snapshot.white == BOT { Color::White } else { Color::Black };
+        assert_eq!((ours.our_color, ours.key.account.platform), (us, Platform::Lichess));
+        assert_eq!(
+            [&ours.players[0].name, &ours.players[1].name],
+            [&snapshot.white, &snapshot.black]
+        );
+        let rating = |color: Color| theirs.rating(color);
+        assert_eq!(
+            Color::ALL.map(|color| ours.players[color.index()].rating),
+            Color::ALL.map(rating)
+        );
+        let diff = [TagName::WHITE_RATING_DIFF, TagName::BLACK_RATING_DIFF][us.index()].clone();
+        let diff = theirs.tags.get(&diff).map(|diff| diff.parse::<i32>().unwrap());
+        assert!(diff.is_some());
+        assert_eq!(ours.rating_diff, diff);
+        assert!(ours.rated);
+        let TimeControl::Clock { initial, .. } = ours.time_control else { panic!("a clock") };
+        assert_eq!(initial, Duration::from_mins(3), "{:?}", snapshot.control);
+        assert_eq!(ours.speed.as_deref(), Some("blitz"));
+
+        let moves: Vec<_> = ours.moves.iter().map(|entry| entry.mv).collect();
+        assert_eq!(moves, theirs.history().moves());
+        let clocks: Vec<_> = ours.moves.iter().map(|entry| entry.clock).collect();
+        let told: Vec<_> = theirs.annotations().iter().map(|said| said.clock).collect();
+        assert_eq!(clocks, told);
+        for (ply, entry) in ours.moves.iter().enumerate() {
+            let is_ours = (ply % 2 == 0) == (us == Color::White);
+            assert_eq!(entry.lag.is_some(), is_ours, "ply {ply}: {entry:?}");
+            assert!(is_ours || entry.evaluation.is_none() && entry.depth.is_none());
+        }
+        assert!(ours.moves.iter().filter(|entry| entry.evaluation.is_some()).count() >= 2);
+
+        let (end, ending) = (ours.end.as_ref().unwrap(), snapshot.ending.unwrap());
+        assert_eq!(end.winner, ending.winner);
+        let result = match ending.winner {
+            Some(winner) if winner == us => GameResult::Won,
+            Some(_) => GameResult::Lost,
+            None => GameResult::Drawn,
+        };
+        assert_eq!(end.result, result);
+        assert!(end.at >= ours.started_at);
+    }
+    world.assert_clean();
+}
+
+#[tokio::test]
+async fn a_game_is_remembered_while_it_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    let bot = world.bot_with(Options { store: kept_in(folder.path()), ..options() }).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.reply_first(&game).await;
+    world.reply(&game).await;
+    let moves = world.arena.game(&game).unwrap().moves;
+    assert_eq!(moves.len(), 4);
+    let is_known = || {
+        let games = Archive::open(folder.path()).unwrap().map(|_| remembered(folder.path()));
+        games.is_some_and(|games| games.len() == 1 && games[0].moves.len() == 4)
+    };
+    eventually("all moves are there", is_known).await;
+    let [known] = &remembered(folder.path())[..] else { panic!("one game") };
+    assert_eq!(known.end, None);
+    // As a power failure would: what the bot thought of these moves stays known.
+    bot.kill().await;
+    let bot = world.bot_with(Options { store: kept_in(folder.path()), ..options() }).await;
+    world.reply(&game).await;
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    world.finished(&game).await;
+    bot.stop().await;
+    let [whole] = &remembered(folder.path())[..] else { panic!("one game") };
+    assert_eq!(whole.moves[..4], known.moves[..]);
+    assert_eq!((whole.moves.len(), whole.started_at), (6, known.started_at));
+    assert_eq!(whole.end.as_ref().unwrap().result, GameResult::Won);
+}
