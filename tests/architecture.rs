@@ -22,7 +22,7 @@ const TABLE: [(&str, &[&str]); 16] = [
     ("arbiter", &["rules"]),
     ("search", &["rules"]),
     ("game", &["rules", "search"]),
-    ("store", &["rules", "game"]),
+    ("store", &["rules", "pgn", "game"]),
     ("platform", &["rules", "game", "metrics"]),
     ("daemon", &["rules", "search", "game", "store", "platform", "metrics"]),
     ("uci", &["rules", "search"]),
