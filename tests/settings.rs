@@ -6,6 +6,7 @@ use std::{fs, path::PathBuf};
 use meitner::{
     daemon, game, platform, search,
     settings::{LogFormat, Settings, SettingsError, Sources},
+    store::{PgnFolder, PgnGroup},
 };
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
@@ -309,6 +310,23 @@ fn what_is_remembered_has_its_usual_place_its_own_or_none() {
     let case = case.flag("store.folder=here");
     assert_eq!(folder(&case), Some("here".into()));
     assert_eq!(folder(&case.flag("store.folder=")), None);
+}
+
+#[test]
+fn games_go_as_pgn_where_it_is_said() {
+    let pgn = |case: &Case| case.load().unwrap().daemon.store.pgn;
+    let case = Case::new("[store]\nfolder = \"/kept\"\n");
+    assert_eq!(pgn(&case), None);
+    let case = case.flag("store.pgn_folder=pgn");
+    let expected = |folder: &str, group| Some(PgnFolder { folder: folder.into(), group });
+    assert_eq!(pgn(&case), expected("/kept/pgn", PgnGroup::Day));
+    let case = case.flag("store.pgn_folder=/games").flag("store.pgn_group=opponent");
+    assert_eq!(pgn(&case), expected("/games", PgnGroup::Opponent));
+    assert_eq!(
+        case.flag("store.folder=").sentence(),
+        "--set store.pgn_folder: `store.pgn_folder` is \"/games\", but must be empty if \
+         `store.folder` is empty"
+    );
 }
 
 #[test]

@@ -7,17 +7,22 @@ use std::{
     time::Duration,
 };
 
+mod records;
+
 use meitner::{
-    game::{Entry, Evaluation, GameResult, Player, TimeControl},
-    rules::{Color, History, Position},
+    game::{Entry, GameResult},
+    pgn::Reader,
+    rules::Color,
     store::{
-        AccountKey, Archive, Condition, Decline, Epoch, FORMAT, Filter, GameEnd, GameKey,
-        GameRecord, Listed, Platform, State, Store, StoreError, StoreOptions,
+        AccountKey, Archive, Condition, Decline, Epoch, FORMAT, Filter, GameEnd, GameRecord,
+        Listed, PgnFolder, PgnGroup, Platform, State, Store, StoreError, StoreOptions,
     },
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::time::timeout;
+
+use records::{account, entries, game, other_game};
 
 /// Everything that is waited for comes sooner, on a busy machine as well.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -25,10 +30,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 fn options(folder: &Path) -> StoreOptions {
     let retry = Duration::from_millis(20);
     StoreOptions { folder: Some(folder.to_owned()), retry, ..StoreOptions::default() }
-}
-
-fn account(name: &str) -> AccountKey {
-    AccountKey { platform: Platform::Lichess, account: name.to_owned() }
 }
 
 fn data(name: &str) -> PathBuf {
@@ -55,85 +56,6 @@ fn state() -> State {
     };
     state.declines.insert("quietrook7".to_owned(), vec![decline]);
     state
-}
-
-fn entries(start_fen: Option<&str>, moves: &str) -> Vec<Entry> {
-    let start = start_fen
-        .map_or_else(Position::initial, |fen| Position::from_fen(fen).expect("a position"));
-    let mut history = History::new(start);
-    moves
-        .split_whitespace()
-        .map(|uci| Entry::new(history.play_uci(uci).expect("a legal move")))
-        .collect()
-}
-
-/// A game with everything that there is to know of one.
-fn game(id: &str) -> GameRecord {
-    let mut moves = entries(None, "g1f3 a7a6 f3e5 a6a5 e5f7");
-    for (ply, entry) in moves.iter_mut().enumerate() {
-        entry.clock = Some(Duration::from_millis(180_000 - 1_230 * ply as u64));
-        if ply.is_multiple_of(2) {
-            let centipawns = [24, 0, 86, 0, 0][ply];
-            entry.evaluation = Some(Evaluation { centipawns: centipawns - 31, mate_in: None });
-            entry.depth = Some(14);
-            entry.lag = Some(Duration::from_millis(43));
-        }
-    }
-    moves[4].evaluation = Some(Evaluation { centipawns: 0, mate_in: Some(1) });
-    let player = |name: &str, rating| Player {
-        id: Some(name.to_lowercase()),
-        name: name.to_owned(),
-        title: Some("BOT".to_owned()),
-        rating: Some(rating),
-        is_bot: true,
-    };
-    GameRecord {
-        key: GameKey { account: account("emberfork"), id: id.parse().expect("an id") },
-        our_color: Color::White,
-        players: [player("emberfork", 2000), player("QuietRook7", 1950)],
-        rated: true,
-        time_control: TimeControl::Clock {
-            initial: Duration::from_mins(3),
-            increment: Duration::from_secs(2),
-        },
-        speed: Some("blitz".to_owned()),
-        start_fen: None,
-        tournament: Some("hL7vMrFQ".to_owned()),
-        started_at: Epoch::from_secs(1_800_000_000),
-        end: Some(GameEnd {
-            at: Epoch::from_secs(1_800_000_060),
-            result: GameResult::Won,
-            winner: Some(Color::White),
-            reason: "king exploded".to_owned(),
-        }),
-        rating_diff: Some(6),
-        moves,
-    }
-}
-
-/// One that differs from it in everything.
-fn other_game(id: &str) -> GameRecord {
-    let fen = "4k2r/8/8/8/8/8/P7/4K3 b k - 0 1";
-    let nobody = Player { name: "anonymous".to_owned(), ..Player::default() };
-    let us = Player { id: Some("one".to_owned()), name: "One".to_owned(), ..Player::default() };
-    GameRecord {
-        key: GameKey {
-            account: AccountKey { platform: Platform::Fics, account: "one".to_owned() },
-            id: id.parse().expect("an id"),
-        },
-        our_color: Color::Black,
-        players: [nobody, Player { is_bot: true, ..us }],
-        rated: false,
-        time_control: TimeControl::Correspondence { days: 3 },
-        speed: None,
-        start_fen: Some(fen.to_owned()),
-        tournament: None,
-        started_at: Epoch::from_secs(1_800_001_000),
-        end: None,
-        rating_diff: None,
-        // Castling is king takes rook.
-        moves: entries(Some(fen), "e8h8 a2a4"),
-    }
 }
 
 async fn flush(store: &Store) {
@@ -510,4 +432,45 @@ async fn texts_of_others_reach_no_terminal_as_they_are() {
     let [known] = &read(folder.path())[..] else { panic!("one game") };
     assert_eq!(known.opponent().name, "]0;ownedQuietRook");
     assert_eq!(known.end.as_ref().unwrap().reason, "odd[31mend");
+}
+
+#[tokio::test]
+async fn each_game_that_ends_is_written_as_pgn_once() {
+    for (group, files) in [
+        (PgnGroup::Game, &["lichess-Bb2.pgn", "lichess-Bc3.pgn"][..]),
+        (PgnGroup::Opponent, &["lichess-quietrook7.pgn"]),
+        (PgnGroup::Day, &["2027-01-15.pgn"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let pgn = PgnFolder { folder: folder.path().join("pgn"), group };
+        let options = StoreOptions { pgn: Some(pgn.clone()), ..options(folder.path()) };
+        let running = GameRecord { end: None, ..game("Bb2") };
+        write(&options, &[running, other_game("Aa1")]).await;
+        assert!(!pgn.folder.exists(), "no game has ended");
+        // After a restart the moves come without what we thought of them.
+        let bare = game("Bb2").moves.iter().map(|entry| Entry::new(entry.mv)).collect();
+        write(&options, &[GameRecord { moves: bare, ..game("Bb2") }, game("Bc3")]).await;
+        write(&options, &[game("Bb2"), game("Bc3")]).await;
+        let entries = fs::read_dir(&pgn.folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, files);
+        let texts: Vec<_> =
+            names.iter().map(|name| fs::read_to_string(pgn.folder.join(name)).unwrap()).collect();
+        let text = texts.concat();
+        let games: Vec<_> = Reader::new(text.as_bytes()).map(Result::unwrap).collect();
+        let expected = [game("Bb2"), game("Bc3")].map(|game| game.to_pgn().unwrap());
+        assert_eq!(games, expected, "{group:?}");
+    }
+}
+
+#[tokio::test]
+async fn games_that_cannot_be_written_as_pgn_are_remembered_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_other, blocked) = blocked();
+    let pgn = Some(PgnFolder { folder: blocked, group: PgnGroup::Day });
+    let options = StoreOptions { pgn, ..options(folder.path()) };
+    write(&options, &[game("Bb2")]).await;
+    assert_eq!(read(folder.path()), [game("Bb2")]);
 }

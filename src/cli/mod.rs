@@ -10,14 +10,18 @@ mod config;
 mod demo;
 mod engine;
 mod exit;
+mod games;
 mod host;
 mod ics;
 mod install;
 mod log;
+mod moment;
 mod options;
 mod pgn;
 mod run;
 mod soak;
+mod stats;
+mod table;
 mod training;
 
 use std::{
@@ -62,6 +66,10 @@ enum Command {
     Train(training::TrainArgs),
     /// Check games in PGN, and print one line for each
     Pgn(pgn::PgnArgs),
+    /// List the games that the bot has played, show one, or export them as PGN
+    Games(games::GamesArgs),
+    /// Tell how the bot did by opponent, speed, color and opening, and its rating over time
+    Stats(stats::StatsArgs),
     /// Fit the chances of win, draw and loss to games and print their constant
     Wdl(training::WdlArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
@@ -93,6 +101,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Tune(args) => training::tune(args),
         Command::Train(args) => training::train(args),
         Command::Pgn(args) => pgn::pgn(args),
+        Command::Games(args) => games::games(args),
+        Command::Stats(args) => stats::stats(args),
         Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),
         Command::Config(config::ConfigCommand::Show(args)) => config::show(args),

@@ -9,15 +9,20 @@ mod error;
 mod health;
 mod import;
 mod pending;
+mod pgn;
+mod pgn_folder;
 mod read;
 mod record;
 mod schema;
 mod state;
+mod stats;
 mod write;
 mod writer;
 
 pub use error::StoreError;
 pub use health::{Condition, StoreHealth};
+pub use pgn::ReplayError;
+pub use pgn_folder::{PgnFolder, PgnGroup};
 pub use read::{Archive, Filter, Listed};
 pub use record::{
     AccountKey, AnswerRecord, ChallengeAnswer, ChallengeRecord, GameEnd, GameKey, GameRecord,
@@ -25,4 +30,5 @@ pub use record::{
 };
 pub use schema::FORMAT;
 pub use state::{Budget, Decline, Epoch, State};
+pub use stats::{ChallengeCount, GroupBy, RatingPoint, Score};
 pub use writer::{Store, StoreOptions};

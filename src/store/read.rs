@@ -1,13 +1,19 @@
 //! Tables into values.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use rusqlite::{Connection, Row, named_params, types::Type};
+use rusqlite::{Connection, Row, ToSql, types::Type};
 
 use crate::{
     game::{Entry, Evaluation, GameResult, Player, TimeControl, one_line},
-    rules::{Color, History, Position},
-    store::{AccountKey, Epoch, GameEnd, GameKey, GameRecord, State, StoreError, schema},
+    rules::{Color, History, Move, Position},
+    store::{
+        AccountKey, Epoch, GameEnd, GameKey, GameRecord, Platform, State, StoreError, schema, write,
+    },
 };
 
 /// No text of a game is longer, in characters.
@@ -38,7 +44,7 @@ pub(super) fn states(connection: &Connection) -> rusqlite::Result<BTreeMap<Accou
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Those on this platform.
-    pub platform: Option<super::Platform>,
+    pub platform: Option<Platform>,
     /// Those against this opponent, by id or name in any case.
     pub opponent: Option<String>,
     /// Those that ended so.
@@ -71,7 +77,7 @@ pub struct Listed {
 #[derive(Debug)]
 pub struct Archive {
     pub(super) connection: Connection,
-    path: std::path::PathBuf,
+    path: PathBuf,
 }
 
 impl Archive {
@@ -94,29 +100,52 @@ impl Archive {
     ///
     /// [`StoreError`] if they cannot be read.
     pub fn games(&self, filter: &Filter) -> Result<Vec<Listed>, StoreError> {
-        self.try_games(filter).map_err(|cause| self.wrong(cause))
-    }
-
-    fn try_games(&self, filter: &Filter) -> rusqlite::Result<Vec<Listed>> {
-        let mut query = self.connection.prepare(concat!(
+        let sql = concat!(
             "SELECT * FROM game WHERE ",
             include_str!("sql/filter.sql"),
-            " ORDER BY started_at DESC, key DESC LIMIT :limit"
-        ))?;
-        let rows = query.query_map(
-            named_params! {
-                ":platform": filter.platform.map(super::Platform::as_str),
-                ":opponent": filter.opponent,
-                ":result": filter.result.map(super::write::result),
-                ":color": filter.color.map(super::write::color),
-                ":speed": filter.speed,
-                ":since": filter.since.map(Epoch::secs),
-                ":until": filter.until.map(Epoch::secs),
-                ":limit": filter.limit.map_or(-1, i64::from),
-            },
-            listed,
-        )?;
-        rows.collect()
+            " ORDER BY started_at DESC, key DESC LIMIT coalesce(:limit, -1)"
+        );
+        self.query(sql, filter, listed)
+    }
+
+    /// How many games there are, whatever the limit of the filter.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if they cannot be read.
+    pub fn count(&self, filter: &Filter) -> Result<u32, StoreError> {
+        let sql = concat!("SELECT count(*) FROM game WHERE ", include_str!("sql/filter.sql"),);
+        Ok(self.query(sql, filter, |row| row.get(0))?.pop().unwrap_or_default())
+    }
+
+    /// What a query finds that begins with the filter.
+    pub(super) fn query<T>(
+        &self,
+        sql: &str,
+        filter: &Filter,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let find = || {
+            let mut query = self.connection.prepare(sql)?;
+            let values: [(&str, &dyn ToSql); 8] = [
+                (":platform", &filter.platform.map(Platform::as_str)),
+                (":opponent", &filter.opponent),
+                (":result", &filter.result.map(write::result)),
+                (":color", &filter.color.map(write::color)),
+                (":speed", &filter.speed),
+                (":since", &filter.since.map(Epoch::secs)),
+                (":until", &filter.until.map(Epoch::secs)),
+                (":limit", &filter.limit),
+            ];
+            // Not every query asks for everything.
+            for (name, value) in values {
+                if let Some(index) = query.parameter_index(name)? {
+                    query.raw_bind_parameter(index, value)?;
+                }
+            }
+            query.raw_query().mapped(read).collect::<rusqlite::Result<Vec<T>>>()
+        };
+        find().map_err(|cause| self.wrong(cause))
     }
 
     /// The games whose id is or begins with this, without moves; several platforms and accounts may
@@ -180,7 +209,7 @@ impl Archive {
                 evaluation: is_evaluated.then_some(evaluation),
                 depth: row.get("depth")?,
                 lag: millis(row, "lag_ms")?,
-                ..Entry::new(crate::rules::Move::default())
+                ..Entry::new(Move::default())
             };
             Ok((row.get("uci")?, entry))
         })?;
@@ -275,17 +304,17 @@ fn result(row: &Row<'_>) -> rusqlite::Result<GameResult> {
         GameResult::Aborted,
         GameResult::Unknown,
     ];
-    let known = all.into_iter().find(|&result| super::write::result(result) == word);
+    let known = all.into_iter().find(|&result| write::result(result) == word);
     known.ok_or_else(|| strange(row, "result", "is no result".to_owned()))
 }
 
 fn color(row: &Row<'_>, column: &str) -> rusqlite::Result<Color> {
     let word: String = row.get(column)?;
-    let known = Color::ALL.into_iter().find(|&color| super::write::color(color) == word);
+    let known = Color::ALL.into_iter().find(|&color| write::color(color) == word);
     known.ok_or_else(|| strange(row, column, "is no color".to_owned()))
 }
 
-fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
+pub(super) fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 where
     T: std::str::FromStr,
     T::Err: std::fmt::Display,

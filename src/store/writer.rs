@@ -19,8 +19,8 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::store::{
-    AccountKey, AnswerRecord, ChallengeRecord, Condition, Epoch, GameKey, GameRecord, State,
-    StoreError, StoreHealth, error,
+    AccountKey, AnswerRecord, Archive, ChallengeRecord, Condition, Epoch, GameKey, GameRecord,
+    PgnFolder, State, StoreError, StoreHealth, error,
     import::import_states,
     pending::{Full, Note, Pending},
     read, schema, write,
@@ -31,6 +31,9 @@ use crate::store::{
 pub struct StoreOptions {
     /// The folder of the file; without one nothing is remembered.
     pub folder: Option<PathBuf>,
+    /// Where each game goes as PGN when it ends, if anywhere. Needs the file, by which it is known
+    /// whether a game has ended before.
+    pub pgn: Option<PgnFolder>,
     /// How soon it is tried again when writing has failed.
     pub retry: Duration,
     /// The most pages of 4 KiB that the file may have.
@@ -39,7 +42,7 @@ pub struct StoreOptions {
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { folder: None, retry: Duration::from_secs(30), max_pages: None }
+        Self { folder: None, pgn: None, retry: Duration::from_secs(30), max_pages: None }
     }
 }
 
@@ -126,6 +129,7 @@ impl Store {
             connection: None,
             shared: Arc::clone(&store.shared),
             has_set_aside: false,
+            is_pgn_failing: false,
         };
         let is_usable = match writer.connect() {
             Ok(()) => {
@@ -223,6 +227,8 @@ struct Writer {
     shared: Arc<Shared>,
     /// One broken file is bad luck. Two are a disk that is broken.
     has_set_aside: bool,
+    /// Whether games could last not be written as PGN.
+    is_pgn_failing: bool,
 }
 
 impl Writer {
@@ -329,7 +335,10 @@ impl Writer {
         let path = self.path();
         let Some(connection) = &mut self.connection else { return Ok(()) };
         match write_batch(connection, batch) {
-            Ok(_) => Ok(()),
+            Ok(ended) => {
+                self.write_pgn(&ended);
+                Ok(())
+            }
             Err(error) if is_outside(&error) => Err(wrong(path, error)),
             Err(error) => {
                 // It would fail for ever, and hold everything else up.
@@ -337,6 +346,38 @@ impl Writer {
                 Ok(())
             }
         }
+    }
+
+    /// Writes games that have ended as PGN. What fails is in the file all the same, so that it can be
+    /// exported later.
+    fn write_pgn(&mut self, ended: &[&GameRecord]) {
+        let Some(folder) = &self.options.pgn else { return };
+        for record in ended {
+            let result = self.add_to(folder, &record.key);
+            if let Err(error) = &result
+                && !self.is_pgn_failing
+            {
+                warn!(
+                    error,
+                    "a game is not written as PGN; `meitner games export` can do it later"
+                );
+            }
+            self.is_pgn_failing = result.is_err();
+        }
+    }
+
+    /// The file may know more of a game than what was just written: after a restart what we thought
+    /// of the moves before.
+    fn add_to(&self, folder: &PgnFolder, key: &GameKey) -> Result<(), String> {
+        let add = || -> Result<(), Box<dyn std::error::Error>> {
+            let Some(archive) = Archive::open(&self.folder)? else { return Ok(()) };
+            let found = archive.find(key.id.as_str())?;
+            if let Some(listed) = found.into_iter().find(|listed| listed.record.key == *key) {
+                folder.add(&archive.with_moves(listed)?)?;
+            }
+            Ok(())
+        };
+        add().map_err(|error| error.to_string())
     }
 
     fn succeed(&self) {

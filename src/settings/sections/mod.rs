@@ -87,7 +87,8 @@ impl Raw {
     /// Checks what no key can tell alone. `source` knows who has set a key.
     pub(super) fn check(&self, source: impl Fn(&str) -> Source) -> Result<(), SettingsError> {
         self.challenge.check(&source)?;
-        self.matchmaking.check(source)
+        self.matchmaking.check(&source)?;
+        self.store.check(source)
     }
 
     pub(super) fn lichess(&self) -> platform::lichess::Options {
