@@ -1,5 +1,5 @@
 //! What the built program costs besides its thinking: it plays as a process of its own, over HTTP on
-//! the loopback device and with searches of one node, against an arena in this process.
+//! the loopback device and, but for its answers amid a search, with searches of one node, against an arena in this process.
 //!
 //! `cargo bench --bench latency` prints each figure beside its bar. The arena's own work is part of
 //! the figures. Machines that do something else meanwhile measure that.
@@ -30,6 +30,7 @@ const BOT: &str = "Bot";
 const GAMES_AT_ONCE: usize = 32;
 const REPLIES: usize = 4_000;
 const CHALLENGES: usize = 200;
+const PROPOSALS: usize = 100;
 const STARTS: usize = 20;
 /// The table of the engine is left out of what memory is counted, and so is as small as can be.
 const HASH_MIB: u64 = 1;
@@ -45,6 +46,7 @@ async fn main() {
         replies,
     );
     percentiles::print("challenge to acceptance (bar: 2 ms)", site.acceptances().await);
+    percentiles::print("takeback amid a search to its answer (bar: 100 ms)", site.answers().await);
     percentiles::print("start to event stream (bar: 200 ms)", site.starts().await);
     percentiles::print("restart to move (bar: 500 ms)", site.restarts().await);
     if let Some(kib) = site.idle_memory_kib().await {
@@ -88,12 +90,17 @@ impl Site {
     }
 
     fn start(&self, concurrency: usize) -> Bot {
+        self.start_with_nodes(concurrency, 1)
+    }
+
+    /// The same with so many nodes for each move; 0 for as many as the clock allows.
+    fn start_with_nodes(&self, concurrency: usize, nodes: u64) -> Bot {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
         command.arg("run");
         for setting in [
             format!("lichess.url={}", self.url),
             format!("search.hash_mb={HASH_MIB}"),
-            "search.nodes=1".to_owned(),
+            format!("search.nodes={nodes}"),
             format!("challenge.concurrency={concurrency}"),
         ] {
             command.args(["--set", &setting]);
@@ -156,6 +163,37 @@ impl Site {
             self.until(|arena| arena.game(&id).is_some_and(|game| game.ending.is_some())).await;
             // The bot has to see that as well before it has room again.
             sleep(Duration::from_millis(20)).await;
+        }
+        drop(bot);
+        times
+    }
+
+    /// How long it took from a proposal to take a move back to the request that declines it, while the
+    /// bot thinks about a move for minutes.
+    async fn answers(&self) -> Vec<Duration> {
+        self.until(|arena| !arena.is_online(BOT)).await;
+        let bot = self.start_with_nodes(1, 0);
+        self.until(|arena| arena.is_online(BOT)).await;
+        let house = HouseSpec { opponent: OpponentKind::Silent, ..HouseSpec::named("House") };
+        self.arena.add_house(&house);
+        let spec = ChallengeSpec::new("House", BOT).color(ColorChoice::White);
+        let spec = spec.clock(Duration::from_hours(3), Duration::ZERO);
+        let id = self.arena.challenge(&spec).expect("a challenge");
+        self.until(|arena| arena.game(&id).is_some()).await;
+        self.house_moves(&id);
+        self.until(|arena| arena.game(&id).is_some_and(|game| game.moves.len() == 2)).await;
+        self.house_moves(&id);
+        let path = format!("/api/bot/game/{id}/takeback/false");
+        let mut times = Vec::new();
+        for nth in 1..=PROPOSALS {
+            sleep(Duration::from_millis(50)).await;
+            let proposed = Instant::now();
+            self.arena.act(&id, &HouseAction::ProposeTakeback).expect("a running game");
+            let is_answered = |arena: &ArenaHandle| {
+                arena.requests().iter().filter(|request| request.path == path).count() == nth
+            };
+            self.until(is_answered).await;
+            times.push(self.arrival(&path) - proposed);
         }
         drop(bot);
         times

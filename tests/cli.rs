@@ -377,6 +377,12 @@ fn check_names_each_thing_and_what_to_do() {
     let output = program.run(&["check", "--set", "search.threads=x"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).starts_with("BAD  settings "), "{}", stdout(&output));
+    let all_for_people = [&nowhere[..], &["--set", "challenge.reserved_for_humans=1"]].concat();
+    let text = stdout(&program.run(&all_for_people));
+    assert!(
+        text.contains("\nWARN settings  challenge.reserved_for_humans leaves bots no slot"),
+        "{text}"
+    );
 }
 
 #[test]

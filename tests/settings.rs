@@ -260,7 +260,7 @@ fn the_games_that_are_sought_are_set() {
         &settings.daemon.policy.matchmaking;
     let clocks = [(180, 2, 5), (30, 1, 1)].map(|(initial_s, increment_s, weight)| {
         let clock = platform::ChallengeClock { initial_s, increment_s };
-        daemon::WeightedClock { clock, weight }
+        daemon::WeightedClock { clock, weight, mode: None }
     });
     assert_eq!(*time_controls, clocks);
     assert_eq!((*mode, *pause), (daemon::Mode::Rated, std::time::Duration::from_mins(1)));
@@ -405,7 +405,14 @@ fn each_mistake_gets_its_sentence() {
         (
             "[lichess]\nurl = \"lichess.org\"",
             "my.toml: `lichess.url` is \"lichess.org\", but must be an address like \
-             https://lichess.org",
+             https://lichess.org; http is only for a server on this machine, since the token would \
+             travel in clear text",
+        ),
+        (
+            "[lichess]\nurl = \"http://lichess.org\"",
+            "my.toml: `lichess.url` is \"http://lichess.org\", but must be an address like \
+             https://lichess.org; http is only for a server on this machine, since the token would \
+             travel in clear text",
         ),
         (
             "[log]\nlevel = \"loud\"",
@@ -432,7 +439,7 @@ fn each_mistake_gets_its_sentence() {
         (
             "[chat]\ncommands = [\"shell\"]",
             "my.toml: `chat.commands` is [\"shell\"], but must be a list of some of help, name, \
-             engine, eval, printeval, quiet, pv, draw, takeback, queue, ping, wait",
+             engine, eval, printeval, quiet, pv, draw, takeback, queue, ping, wait, cpu, ram",
         ),
         (
             "[shutdown]\nunfinished = \"flee\"",
@@ -482,7 +489,8 @@ fn demands_on_opponents_that_contradict_each_other_are_told() {
         (
             "[matchmaking]\ntime_controls = []",
             "my.toml: `matchmaking.time_controls` is [], but must be a list of at least one clock \
-             in minutes and seconds, like 3+2, or 3+2*5 to choose it five times as often",
+             in minutes and seconds, like 3+2, or 3+2*5 to choose it five times as often, and perhaps \
+             rated, casual or both, like 3+2*5 rated",
         ),
         (
             "[matchmaking]\ntime_controls = [\"3+2\", \"0.1+1*2\"]",

@@ -15,7 +15,7 @@ use crate::{
         stream::LineQueue,
         time_control::{can_be_rated, control_json, speed},
     },
-    rules::Color,
+    rules::{Color, Position},
 };
 
 /// The variants of the API: key, name, short name.
@@ -95,6 +95,9 @@ pub struct ChallengeSpec {
     pub rules: Vec<String>,
     /// The game that is to be played again.
     pub rematch_of: Option<String>,
+    /// Where the game begins. The real server has atomic from the usual position only, so that nothing but
+    /// the game's first line tells of another.
+    pub start: Position,
 }
 
 impl ChallengeSpec {
@@ -112,6 +115,7 @@ impl ChallengeSpec {
             variant: "atomic".to_owned(),
             rules: Vec::new(),
             rematch_of: None,
+            start: Position::initial(),
         }
     }
 
@@ -166,6 +170,7 @@ pub(super) struct Challenge {
     variant: (&'static str, &'static str, &'static str),
     rules: Vec<String>,
     rematch_of: Option<String>,
+    pub(super) start: Position,
     pub(super) status: ChallengeStatus,
     pub(super) decline_reason: &'static str,
     created: Instant,
@@ -222,6 +227,7 @@ impl State {
             variant,
             rules: spec.rules.clone(),
             rematch_of: spec.rematch_of.clone(),
+            start: spec.start.clone(),
             status: ChallengeStatus::Created,
             decline_reason: DECLINE_REASONS[0],
             created: now,

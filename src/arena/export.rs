@@ -11,7 +11,7 @@ use crate::{
         time_control::speed,
     },
     pgn::{self, Annotation, TagName, UtcTime},
-    rules::{Color, Position},
+    rules::Color,
 };
 
 /// The export object.
@@ -113,7 +113,7 @@ fn player_json(player: &Player) -> Value {
 }
 
 fn san_moves(game: &ServerGame) -> Vec<String> {
-    let mut position = Position::initial();
+    let mut position = game.arbiter.history().start().clone();
     let mut moves = Vec::new();
     for &mv in game.arbiter.history().moves() {
         moves.push(position.san(mv));

@@ -19,7 +19,7 @@ use crate::{
         time_control::{days, speed},
         tournament::TournamentGame,
     },
-    rules::{Color, DrawReason},
+    rules::{Color, DrawReason, Position},
 };
 
 /// What the wire says of a clock that does not exist.
@@ -312,7 +312,7 @@ impl ServerGame {
             "createdAt": self.created_at_ms,
             "white": self.player(Color::White).full_json(),
             "black": self.player(Color::Black).full_json(),
-            "initialFen": "startpos",
+            "initialFen": initial_fen(self.arbiter.history().start()),
             "state": self.state_json(now),
         });
         match control {
@@ -404,6 +404,11 @@ pub(super) fn playing_json(game: &ServerGame, color: Color, now: Instant) -> Val
 /// The earlier of two moments, if there is any.
 pub(super) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     a.into_iter().chain(b).min()
+}
+
+/// Where a game begins, as the first line of its stream tells.
+fn initial_fen(start: &Position) -> String {
+    if *start == Position::initial() { "startpos".to_owned() } else { start.fen() }
 }
 
 fn initial(color: Color) -> char {

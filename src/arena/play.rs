@@ -39,6 +39,7 @@ pub(super) struct NewGame {
     pub(super) rated: bool,
     /// The ids of White and Black.
     pub(super) users: [String; 2],
+    pub(super) start: Position,
     pub(super) tournament: Option<TournamentGame>,
 }
 
@@ -76,6 +77,7 @@ impl State {
             control: challenge.control,
             rated: challenge.rated,
             users,
+            start: challenge.start.clone(),
             tournament: None,
         };
         self.count_bot_game(&game.users, now);
@@ -85,7 +87,7 @@ impl State {
     /// Starts a game and tells both players.
     pub(super) fn start_game(&mut self, new: NewGame, now: Instant) {
         let players = new.users.map(|user| self.new_player(&user));
-        let mut arbiter = Game::new(Position::initial(), new.control, self.options.patience());
+        let mut arbiter = Game::new(new.start, new.control, self.options.patience());
         if new.tournament.is_some() {
             arbiter = arbiter.without_abort();
         }

@@ -1,6 +1,6 @@
 //! Arena tournaments: who joins, who is paired with whom, and the points.
 //!
-//! Not here: streaks, battles of teams, other variants, and tournaments of other systems.
+//! Not here: streaks, the points of teams, other variants, and tournaments of other systems.
 
 use std::{
     collections::BTreeMap,
@@ -17,11 +17,14 @@ use crate::{
         state::{Refused, State, epoch_ms},
         time_control::speed,
     },
-    rules::Color,
+    rules::{Color, Position},
 };
 
 /// How long a player who asked to be paired without a page open waits for it (PROTOCOLS 18.2).
 const READY_FOR: Duration = Duration::from_mins(1);
+
+/// A player who leaves again and again is kept out for so many times the first pause.
+const LONGEST_PAUSE: u32 = 12;
 
 /// An arena tournament to be held.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,6 +36,8 @@ pub struct TournamentSpec {
     pub name: String,
     /// The id of the team that has it.
     pub team: Option<String>,
+    /// The ids of the teams, if it is a battle of teams: whoever joins has to name one of them.
+    pub battle: Vec<String>,
     /// Key of the variant. Nobody is paired in one that is not `atomic`.
     pub variant: String,
     /// Each side's time, in seconds.
@@ -48,6 +53,9 @@ pub struct TournamentSpec {
     /// In which time a first move must come, in milliseconds; 0 for the server's figure, which
     /// depends on the speed.
     pub first_move_ms: u64,
+    /// How long who has left must stay away, in milliseconds; each more time as much longer, up to
+    /// twelve times.
+    pub rejoin_pause_ms: u64,
     /// Whether its games are rated.
     pub rated: bool,
     /// Whether bots may join. On the real server the default is that they may not.
@@ -70,6 +78,7 @@ impl Default for TournamentSpec {
             id: None,
             name: "Atomic Arena".to_owned(),
             team: None,
+            battle: Vec::new(),
             variant: "atomic".to_owned(),
             limit_s: 60,
             increment_s: 0,
@@ -77,6 +86,7 @@ impl Default for TournamentSpec {
             lasts_ms: 3_600_000,
             pairing_pause_ms: 1_000,
             first_move_ms: 0,
+            rejoin_pause_ms: 10_000,
             rated: true,
             bots: true,
             berserkable: true,
@@ -117,6 +127,8 @@ pub struct TournamentPlayer {
 /// What somebody who joins says.
 pub(super) struct Wish<'a> {
     pub(super) password: Option<&'a str>,
+    /// For which team.
+    pub(super) team: Option<&'a str>,
     /// To be paired without a page open.
     pub(super) is_ready: bool,
 }
@@ -146,6 +158,9 @@ pub(super) struct Tournament {
 #[derive(Clone, Debug, Default)]
 struct Entrant {
     is_withdrawn: bool,
+    /// How often the player has left, and until when nobody lets the player come back.
+    pauses: u32,
+    paused_until: Option<Instant>,
     /// Until when the player can be paired without a page open.
     ready_until: Option<Instant>,
     /// The running game.
@@ -253,7 +268,8 @@ impl State {
         self.agenda.plan(tournament.starts_at, Task::RunTournament(id.clone()));
         self.agenda.plan(tournament.ends_at, Task::RunTournament(id.clone()));
         self.tournaments.insert(id.clone(), tournament);
-        let wish = Wish { password: spec.password.as_deref(), is_ready: true };
+        let team = spec.battle.first().map(String::as_str);
+        let wish = Wish { password: spec.password.as_deref(), team, is_ready: true };
         for player in &spec.players {
             let user = self.account(player).map(|account| account.id.clone());
             let joined = user.and_then(|user| self.join_tournament(&user, &id, &wish, now));
@@ -282,6 +298,11 @@ impl State {
         let tournament =
             self.tournaments.get_mut(id).ok_or_else(|| Refused::not_found("Not found"))?;
         let spec = &tournament.spec;
+        let is_paused = tournament
+            .entrants
+            .get(user)
+            .is_some_and(|entrant| entrant.paused_until.is_some_and(|until| until > now));
+        let is_for_team = |team: &str| spec.battle.iter().any(|of| of == team);
         let refusal = if tournament.status(now) == "finished" {
             Some("This tournament is over")
         } else if is_bot && !spec.bots {
@@ -292,6 +313,10 @@ impl State {
             || spec.max_rating.is_some_and(|max| rating > max)
         {
             Some("Your rating does not fit this tournament")
+        } else if !spec.battle.is_empty() && !wish.team.is_some_and(is_for_team) {
+            Some("You must join for one of the teams")
+        } else if is_paused {
+            Some("You have just left this tournament")
         } else {
             None
         };
@@ -309,11 +334,17 @@ impl State {
     }
 
     /// Lets a player leave, or pause. A running game goes on.
-    pub(super) fn withdraw(&mut self, user: &str, id: &str) -> Result<(), Refused> {
+    pub(super) fn withdraw(&mut self, user: &str, id: &str, now: Instant) -> Result<(), Refused> {
         let tournament =
             self.tournaments.get_mut(id).ok_or_else(|| Refused::not_found("Not found"))?;
+        let has_begun = tournament.status(now) == "started";
+        let pause = Duration::from_millis(tournament.spec.rejoin_pause_ms);
         if let Some(entrant) = tournament.entrants.get_mut(user) {
             entrant.is_withdrawn = true;
+            if has_begun {
+                entrant.pauses = (entrant.pauses + 1).min(LONGEST_PAUSE);
+                entrant.paused_until = Some(now + pause * entrant.pauses);
+            }
         }
         Ok(())
     }
@@ -335,6 +366,7 @@ impl State {
                 control,
                 rated,
                 users: users.clone(),
+                start: Position::initial(),
                 tournament: Some(TournamentGame { id: id.to_owned(), first_move }),
             };
             if let Some(tournament) = self.tournaments.get_mut(id) {

@@ -40,6 +40,11 @@ impl<W: Write> Report<W> {
         writeln!(self.out, "ok   {what:<9} {text}")
     }
 
+    /// What works, but is hardly meant.
+    fn warn(&mut self, what: &str, text: impl std::fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "WARN {what:<9} {text}")
+    }
+
     fn bad(&mut self, code: u8, what: &str, text: impl std::fmt::Display) -> io::Result<()> {
         if self.code == ExitCode::SUCCESS {
             self.code = code.into();
@@ -59,6 +64,9 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         }
     };
     report.ok("settings", "every key and value is right")?;
+    if let Some(text) = settings.daemon.policy.contradiction(settings.daemon.concurrency) {
+        report.warn("settings", text)?;
+    }
     let fics = match settings.fics() {
         Ok(fics) => fics,
         Err(error) => {

@@ -35,7 +35,7 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if let Some(error) = cause.downcast_ref::<ClientError>() {
         return Some(match error {
-            ClientError::BaseUrl(_) | ClientError::Token => SETTINGS,
+            ClientError::BaseUrl(_) | ClientError::ClearText(_) | ClientError::Token => SETTINGS,
             ClientError::Tls(_) => FAILURE,
         });
     }

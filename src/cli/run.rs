@@ -68,6 +68,7 @@ async fn play(
         threads = settings.daemon.engine.threads,
         "starting; we play atomic from the standard start, and no other variant"
     );
+    warn_of_contradiction(&settings.daemon.policy, settings.daemon.concurrency);
     let shutdown = Shutdown::new();
     let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
     let mut bots = start(&settings.daemon, platforms, &policies, &shutdown);
@@ -155,8 +156,15 @@ fn take_up(known: &Settings, new: &Settings, policy: &watch::Sender<Arc<PolicyOp
         only = only.len(),
         "the policy is taken up"
     );
+    warn_of_contradiction(&new.daemon.policy, known.daemon.concurrency);
     policy.send_replace(Arc::new(new.daemon.policy.clone()));
     if !left.is_empty() {
         warn!(keys = left.join(", "), "these settings have changed, but wait for a restart");
+    }
+}
+
+fn warn_of_contradiction(policy: &PolicyOptions, concurrency: usize) {
+    if let Some(text) = policy.contradiction(concurrency) {
+        warn!(concurrency, reserved_for_humans = policy.queue.reserved_for_humans, "{text}");
     }
 }

@@ -10,8 +10,9 @@ use crate::{
 
 /// Of more opponents those are forgotten whose last decline is the oldest.
 const MAX_OPPONENTS: usize = 512;
-/// Of more declines of one opponent the oldest are forgotten.
-const MAX_OF_ONE: usize = 4;
+/// Of more declines of one opponent the oldest are forgotten. Each says something that the others do
+/// not, so that there are hardly more of them than clocks that we offer.
+const MAX_OF_ONE: usize = 32;
 const DAY: Duration = Duration::from_hours(24);
 
 /// Whether one more challenge of ours keeps to the number of a day, and the server takes it.
@@ -45,17 +46,26 @@ pub(super) fn remember(
             state.declines.remove(&oldest);
         }
     }
-    let declines = state.declines.entry(id.to_owned()).or_default();
-    if declines.len() >= MAX_OF_ONE {
-        declines.remove(0);
-    }
-    declines.push(Decline {
+    let new = Decline {
         at: today,
         reason: reason.key().to_owned(),
         initial_s: clock.initial_s,
         increment_s: clock.increment_s,
         rated,
-    });
+    };
+    let declines = state.declines.entry(id.to_owned()).or_default();
+    // What the new one says as well is as good as forgotten: it says so for longer.
+    declines.retain(|old| !says_as_much(&new, old));
+    if declines.len() >= MAX_OF_ONE {
+        declines.remove(0);
+    }
+    declines.push(new);
+}
+
+/// Whether a decline forbids all that an older one of the same reason does.
+fn says_as_much(new: &Decline, old: &Decline) -> bool {
+    let game = ChallengeClock { initial_s: old.initial_s, increment_s: old.increment_s };
+    new.reason == old.reason && concerns(new, game, old.rated)
 }
 
 /// Whether what an opponent has declined forbids to offer such a game.
@@ -183,11 +193,40 @@ mod tests {
         let mut state = declined(DeclineReason::TooFast, BULLET);
         remember(&mut state, "soot", DeclineReason::TooSlow, RAPID, true, NOON);
         assert_eq!(forbidden(&state, NOON), [[true, false, true]; 2]);
-        for _ in 0..10 {
-            remember(&mut state, "soot", DeclineReason::TimeControl, BLITZ, true, NOON);
+        // 2026-11-30: of more than four the oldest were forgotten, whatever they said.
+        for initial_s in (180..3000).step_by(60).take(MAX_OF_ONE - 2) {
+            let clock = ChallengeClock { initial_s, increment_s: 2 };
+            for _ in 0..3 {
+                remember(&mut state, "soot", DeclineReason::TimeControl, clock, true, NOON);
+            }
         }
-        assert_eq!(state.declines["soot"].len(), MAX_OF_ONE, "the oldest are forgotten");
-        assert_eq!(forbidden(&state, NOON), [[false, true, false]; 2]);
+        assert_eq!(state.declines["soot"].len(), MAX_OF_ONE, "each says something of its own");
+        assert_eq!(forbidden(&state, NOON), [[true; 3]; 2]);
+        remember(&mut state, "soot", DeclineReason::NoBot, BLITZ, true, NOON);
+        assert_eq!(state.declines["soot"].len(), MAX_OF_ONE, "the oldest is forgotten");
+        assert_eq!(forbidden(&state, NOON), [[true; 3]; 2], "no bots, whatever the clock");
+    }
+
+    #[test]
+    fn a_decline_that_says_more_stands_for_those_that_say_less() {
+        use DeclineReason as Reason;
+        let later = NOON.after(DAY);
+        for (reason, old, new, left) in [
+            (Reason::TooFast, BULLET, BLITZ, 1),
+            (Reason::TooFast, BLITZ, BULLET, 2),
+            (Reason::TooSlow, RAPID, BLITZ, 1),
+            (Reason::TooSlow, BLITZ, RAPID, 2),
+            (Reason::TimeControl, BLITZ, RAPID, 2),
+            (Reason::TimeControl, BLITZ, BLITZ, 1),
+            (Reason::Generic, BLITZ, RAPID, 1),
+            (Reason::Casual, BLITZ, RAPID, 1),
+        ] {
+            let mut state = declined(reason, old);
+            let before = NOON.after(Duration::from_hours(23));
+            remember(&mut state, "soot", reason, new, true, before);
+            assert_eq!(state.declines["soot"].len(), left, "{reason}");
+            assert!(forbid(&state, "soot", new, true, later), "{reason}: it lasts anew");
+        }
     }
 
     #[test]

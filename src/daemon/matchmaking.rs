@@ -43,7 +43,7 @@ pub struct MatchmakingOptions {
     pub enabled: bool,
     /// The clocks.
     pub time_controls: Vec<WeightedClock>,
-    /// Rated or casual.
+    /// Rated or casual, where the clock does not say.
     pub mode: Mode,
     /// Least rating of the opponent.
     pub min_rating: Option<u32>,
@@ -63,6 +63,8 @@ pub struct MatchmakingOptions {
     pub only: Names,
     /// So many games at most come of our own challenges at once.
     pub games: usize,
+    /// Whether somebody is challenged while other games run.
+    pub during_games: bool,
     /// So long a slot is left idle after a game, or after a challenge in vain.
     pub pause: Duration,
     /// A challenge that is not answered for so long is withdrawn.
@@ -76,6 +78,7 @@ impl Default for MatchmakingOptions {
         let clock = |initial_s, increment_s| WeightedClock {
             clock: ChallengeClock { initial_s, increment_s },
             weight: 1,
+            mode: None,
         };
         Self {
             enabled: false,
@@ -90,6 +93,7 @@ impl Default for MatchmakingOptions {
             block: Names::default(),
             only: Names::default(),
             games: 1,
+            during_games: true,
             pause: Duration::from_secs(30),
             answer_limit: Duration::from_secs(15),
             again_after: Duration::from_mins(30),
@@ -111,6 +115,8 @@ pub struct WeightedClock {
     pub clock: ChallengeClock,
     /// Its share; one of weight 2 is chosen twice as often as one of weight 1.
     pub weight: u32,
+    /// Rated or casual, if that is another than [`MatchmakingOptions::mode`].
+    pub mode: Option<Mode>,
 }
 
 /// Whether ratings are to be at stake.
@@ -320,15 +326,9 @@ impl Matchmaker {
 
     /// Draws a clock and a mode, then somebody who may want such a game; if there is nobody, others.
     fn choose(&mut self, options: &MatchmakingOptions, situation: &Situation<'_>) -> Option<Offer> {
-        let first = match options.mode {
-            Mode::Rated => true,
-            Mode::Casual => false,
-            Mode::Both => self.random.bool(),
-        };
-        let modes = [first, if options.mode == Mode::Both { !first } else { first }];
         let mut clocks = options.time_controls.clone();
-        while let Some(clock) = self.draw(&mut clocks) {
-            for rated in modes {
+        while let Some(WeightedClock { clock, mode, .. }) = self.draw(&mut clocks) {
+            for rated in self.modes(mode.unwrap_or(options.mode)) {
                 let fits = |bot: &&OnlineBot| {
                     is_wanted(bot, options, situation)
                         && !self.was_challenged(&bot.id, options, situation.now)
@@ -356,8 +356,20 @@ impl Matchmaker {
         None
     }
 
+    /// Whether to offer a rated game, and what to offer if nobody wants that.
+    fn modes(&mut self, mode: Mode) -> [bool; 2] {
+        match mode {
+            Mode::Rated => [true; 2],
+            Mode::Casual => [false; 2],
+            Mode::Both => {
+                let first = self.random.bool();
+                [first, !first]
+            }
+        }
+    }
+
     /// Takes one of the clocks by lot, by their weights.
-    fn draw(&mut self, clocks: &mut Vec<WeightedClock>) -> Option<ChallengeClock> {
+    fn draw(&mut self, clocks: &mut Vec<WeightedClock>) -> Option<WeightedClock> {
         let weights = clocks.iter().map(|clock| u64::from(clock.weight));
         let sum: u64 = weights.clone().sum();
         if sum == 0 {
@@ -372,7 +384,7 @@ impl Matchmaker {
             left -= weight;
             at += 1;
         }
-        Some(clocks.swap_remove(at).clock)
+        Some(clocks.swap_remove(at))
     }
 
     fn was_challenged(&self, id: &str, options: &MatchmakingOptions, now: Instant) -> bool {
@@ -390,7 +402,7 @@ impl Matchmaker {
         self.stage = Stage::Idle;
         match bots {
             Some(bots) => (self.bots, self.listed_at) = (bots, Some(now)),
-            None => self.idle_until = Some(now + options.pause),
+            None => self.pause(options.pause, now),
         }
     }
 
@@ -481,8 +493,9 @@ impl Matchmaker {
         }
     }
 
-    /// A game begins. Gives what was offered if it came of our challenge, once.
-    pub(super) fn on_game_start(&mut self, id: &GameId) -> Option<Offer> {
+    /// A game begins. Gives what was offered if it came of our challenge, once. Where the id is
+    /// not known, since the answer got lost or is still under way, the opponent tells, if the game can have come of nothing else.
+    pub(super) fn on_game_start(&mut self, id: &GameId, opponent: Option<&str>) -> Option<Offer> {
         let offer = match &mut self.stage {
             Stage::Open { id: open, offer, .. } if open == id => {
                 let offer = offer.clone();
@@ -492,6 +505,17 @@ impl Matchmaker {
             Stage::Sending { offer, seen: Some(seen), end: end @ None } if seen == id => {
                 *end = Some(End::Game);
                 offer.clone()
+            }
+            Stage::Sending { offer, seen: seen @ None, end: end @ None }
+                if opponent == Some(offer.target.as_str()) =>
+            {
+                (*seen, *end) = (Some(id.clone()), Some(End::Game));
+                offer.clone()
+            }
+            Stage::InDoubt { offer, .. } if opponent == Some(offer.target.as_str()) => {
+                let offer = offer.clone();
+                self.stage = Stage::Idle;
+                offer
             }
             _ => return None,
         };

@@ -140,13 +140,6 @@ impl Slots {
         }
     }
 
-    /// One of our acceptances failed, and it is not known which: the time begins for all.
-    pub(super) fn answer_all(&mut self, now: Instant) {
-        for reservation in self.reserved.values_mut() {
-            reservation.since.get_or_insert(now);
-        }
-    }
-
     /// A challenge is off: it holds no slot.
     pub(super) fn release(&mut self, id: &GameId) {
         self.reserved.remove(id);
@@ -377,7 +370,7 @@ mod tests {
         assert_eq!(slots.expire(now + 79 * SECOND), []);
         assert_eq!(slots.expire(now + 80 * SECOND), [id("a")]);
         assert!(slots.knows(&id("b")));
-        slots.answer_all(now + 80 * SECOND);
+        slots.answer(&id("b"), now + 80 * SECOND);
         assert_eq!(slots.expire(now + 100 * SECOND), [id("b")]);
     }
 }

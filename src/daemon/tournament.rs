@@ -26,19 +26,24 @@ const ASK_AGAIN: Duration = Duration::from_secs(50);
 const PAIRING_DELAY: Duration = Duration::from_secs(5);
 /// So long before a tournament begins we ask.
 const AHEAD: Duration = Duration::from_secs(10);
-/// After a failure the next try waits so long.
+/// After a failure the next try waits so long, and twice as long after each more, up to a limit.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
-/// A refusal may be for a while only: after leaving, a player has to pause for up to two minutes, and
-/// who missed games is kept out for longer. So long it waits, and no longer whatever the server says.
-const REFUSED_WAIT: Duration = Duration::from_mins(2);
+const LONGEST_RETRY_WAIT: Duration = Duration::from_mins(1);
+/// A refusal may be for a while only: after leaving, a player has to pause for ten seconds to two
+/// minutes, and who missed games is kept out for longer. So long it waits, and twice as long after each
+/// more.
+const REFUSED_WAIT: Duration = Duration::from_secs(15);
 /// The same where the token or the account may not join at all.
 const FORBIDDEN_WAIT: Duration = Duration::from_mins(15);
 /// The longest wait that is believed.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// After so many refusals in a row it is given up.
-const MOST_REFUSALS_TO_JOIN: u32 = 5;
-/// The same for questions, on whose answers no pairing depends.
+const MOST_REFUSALS_TO_JOIN: u32 = 7;
+/// After a failure a question waits at least so long: no pairing depends on its answer.
 const LOOK_WAIT: Duration = Duration::from_secs(30);
+/// A tournament that we have given up, and of which nobody told how long it takes, is forgotten so long
+/// after its beginning.
+const LONGEST_TOURNAMENT: Duration = Duration::from_hours(24);
 /// The server lets us ask for a game 30 times in 10 minutes (section 13.3 of the protocol notes).
 const MOST_JOINS: usize = 28;
 const JOINS_WINDOW: Duration = Duration::from_mins(10);
@@ -176,6 +181,8 @@ struct Entry {
     is_in: bool,
     /// Refusals since the server let us in.
     refusals: u32,
+    /// Failures since the server last answered.
+    failures: u32,
 }
 
 /// What the server has told of a tournament.
@@ -198,7 +205,32 @@ impl Entry {
             paired_until: None,
             is_in: false,
             refusals: 0,
+            failures: 0,
         }
+    }
+
+    /// How long to wait after one more failure.
+    fn next_wait(&mut self) -> Duration {
+        let wait = RETRY_WAIT.saturating_mul(2_u32.saturating_pow(self.failures));
+        self.failures += 1;
+        wait.min(LONGEST_RETRY_WAIT)
+    }
+
+    /// Whether it was given up, and is over by now.
+    fn is_past(&self, now: Instant) -> bool {
+        let is_given_up = self.look_at.is_none() && self.join_at.is_none() && !self.is_joining;
+        let end = self
+            .known
+            .as_ref()
+            .map(|known| known.ends_at.unwrap_or_else(|| known.starts_at + LONGEST_TOURNAMENT));
+        is_given_up && end.is_some_and(|end| end <= now)
+    }
+
+    /// The team that we join for, if it matters: the one that told us of it, or one of the battle.
+    fn team(&self, options: &TournamentOptions) -> Option<String> {
+        let battle = self.known.as_ref().map(|known| &known.tournament.teams);
+        let fights = |team: &&String| battle.is_some_and(|teams| teams.contains(team));
+        self.team.clone().or_else(|| options.teams.iter().find(fights).cloned())
     }
 
     /// Nothing more is to be done about it.
@@ -262,7 +294,11 @@ impl Tournaments {
         if is_closing || self.is_forbidden {
             return None;
         }
-        self.entries.retain(|id, entry| is_wanted(id, entry) || entry.is_in || entry.is_joining);
+        self.entries.retain(|id, entry| {
+            let is_of_use = is_wanted(id, entry) || entry.is_in || entry.is_joining;
+            // One that is named by itself is kept, so that it is not asked about again.
+            is_of_use && (options.ids.contains(id) || !entry.is_past(now))
+        });
         for id in &options.ids {
             self.entries.entry(id.clone()).or_insert_with(|| Entry::new(None, now));
         }
@@ -309,7 +345,8 @@ impl Tournaments {
         }
         self.joins.count(now);
         (entry.is_joining, entry.join_at) = (true, None);
-        Some(Step::Join(id, entry.team.clone()))
+        let team = entry.team(&policy.tournament);
+        Some(Step::Join(id, team))
     }
 
     /// Whether a game of this tournament runs.
@@ -320,7 +357,16 @@ impl Tournaments {
     /// The tournaments of a team.
     pub(super) fn on_list(&mut self, team: &str, ids: Vec<TournamentId>, now: Instant) {
         for id in ids {
-            self.entries.entry(id).or_insert_with(|| Entry::new(Some(team.to_owned()), now));
+            let entry = self.entries.entry(id).or_insert_with(|| Entry::new(None, now));
+            // Of one that was named by itself it is not known before.
+            entry.team.get_or_insert_with(|| team.to_owned());
+        }
+    }
+
+    /// The server does not tell, and wants to be left alone for so long at least.
+    pub(super) fn on_no_list(&mut self, team: &str, wait: Duration, now: Instant) {
+        if let Some(next) = self.listed_next.get_mut(team) {
+            *next = (*next).max(now + wait.min(LONGEST_WAIT));
         }
     }
 
@@ -343,6 +389,7 @@ impl Tournaments {
             }
             TournamentStage::Over => {
                 entry.give_up();
+                entry.known = Some(Known { tournament, starts_at: now, ends_at: Some(now) });
                 return Some("it is over");
             }
         };
@@ -352,15 +399,25 @@ impl Tournaments {
         objection
     }
 
-    /// The server does not tell about a tournament: for now, or because there is none.
-    pub(super) fn on_no_look(&mut self, id: &TournamentId, is_final: bool, now: Instant) {
+    /// The server does not tell about a tournament: it can be asked again after so long, or there is
+    /// none.
+    pub(super) fn on_no_look(
+        &mut self,
+        id: &TournamentId,
+        again_after: Option<Duration>,
+        now: Instant,
+    ) {
         if let Some(entry) = self.entries.get_mut(id) {
-            if is_final {
-                entry.give_up();
-            } else {
-                entry.look_at = Some(now + LOOK_WAIT);
+            match again_after {
+                Some(wait) => entry.look_at = Some(now + wait.clamp(LOOK_WAIT, LONGEST_WAIT)),
+                None => entry.give_up(),
             }
         }
+    }
+
+    /// The last try to join did not reach whoever counts them.
+    pub(super) fn on_join_unserved(&mut self) {
+        self.joins.uncount();
     }
 
     /// What came of asking for a game.
@@ -370,20 +427,24 @@ impl Tournaments {
         let paired_until = Some(now + READY_FOR + PAIRING_DELAY);
         match joined {
             Joined::Yes => {
-                entry.refusals = 0;
+                (entry.refusals, entry.failures) = (0, 0);
                 (entry.is_in, entry.paired_until) = (true, paired_until);
                 entry.join_at = Some(now + ASK_AGAIN);
             }
             Joined::Perhaps => {
                 (entry.is_in, entry.paired_until) = (true, paired_until);
-                entry.join_at = Some(now + RETRY_WAIT);
+                entry.join_at = Some(now + entry.next_wait());
             }
             Joined::Later(wait) => {
-                entry.join_at = Some(now + wait.clamp(RETRY_WAIT, LONGEST_WAIT));
+                entry.join_at = Some(now + entry.next_wait().max(wait.min(LONGEST_WAIT)));
             }
             Joined::Refused | Joined::Forbidden => {
-                entry.refusals += 1;
-                let wait = if joined == Joined::Refused { REFUSED_WAIT } else { FORBIDDEN_WAIT };
+                let wait = if joined == Joined::Refused {
+                    REFUSED_WAIT * 2_u32.pow(entry.refusals.min(MOST_REFUSALS_TO_JOIN))
+                } else {
+                    FORBIDDEN_WAIT
+                };
+                (entry.refusals, entry.failures) = (entry.refusals + 1, 0);
                 if entry.refusals < MOST_REFUSALS_TO_JOIN {
                     entry.join_at = Some(now + wait);
                 } else {
@@ -449,6 +510,10 @@ fn objection(policy: &PolicyOptions, tournament: &Tournament) -> Option<&'static
         Some("it does not admit bots")
     } else if ![&policy.humans, &policy.bots].iter().any(|kind| kind.accepts(clock, rated)) {
         Some("its games are not what [challenge] accepts")
+    } else if !tournament.teams.is_empty()
+        && !tournament.teams.iter().any(|team| policy.tournament.teams.contains(team))
+    {
+        Some("it is a battle of teams, and tournament.teams names none of them")
     } else {
         None
     }

@@ -71,6 +71,11 @@ impl Throttle {
         }
     }
 
+    /// The last try did not reach whoever counts: it is not counted.
+    pub fn uncount(&mut self) {
+        self.tries.pop_back();
+    }
+
     /// How long to wait at `now` before the next try is within the limit.
     pub fn wait(&self, now: Instant) -> Duration {
         match self.tries.front() {

@@ -59,6 +59,8 @@ pub struct Tournament {
     pub admits_bots: bool,
     /// Whether players may give half of their time for a point.
     pub berserkable: bool,
+    /// The ids of the teams that fight in it, if it is a battle of teams; players join for one of them.
+    pub teams: Vec<String>,
     /// How far it is.
     pub stage: TournamentStage,
 }

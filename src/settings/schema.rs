@@ -7,7 +7,7 @@ use tracing_subscriber::filter::EnvFilter;
 
 use crate::{
     game::{MAX_CHAT_CHARS, Template},
-    platform::TournamentId,
+    platform::{TournamentId, lichess},
     settings::sections,
 };
 
@@ -178,7 +178,11 @@ impl Kind {
                 "one line of at most {MAX_CHAT_CHARS} characters, where {{opponent}}, {{me}}, \
                  {{engine}} and {{version}} are filled in and each name counts for 30"
             ),
-            Self::Url => "an address like https://lichess.org".to_owned(),
+            Self::Url => {
+                "an address like https://lichess.org; http is only for a server on this machine, \
+                 since the token would travel in clear text"
+                    .to_owned()
+            }
             Self::Filter => "directives like meitner::platform=debug,hyper=info".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Words(words) => format!("a list of at least one of {}", words.join(", ")),
@@ -192,7 +196,7 @@ impl Kind {
             Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),
             Self::WeightedClocks => {
                 "a list of at least one clock in minutes and seconds, like 3+2, or 3+2*5 to choose \
-                 it five times as often"
+                 it five times as often, and perhaps rated, casual or both, like 3+2*5 rated"
                     .to_owned()
             }
             Self::Tournaments => {
@@ -237,6 +241,7 @@ fn is_url(text: &str) -> bool {
             && url.host_str().is_some()
             && url.username().is_empty()
             && url.password().is_none()
+            && lichess::hides_token(&url)
     })
 }
 

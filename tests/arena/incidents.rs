@@ -56,7 +56,7 @@ async fn a_name_that_is_not_found_for_a_while_stops_no_bot() {
     world.house(OpponentKind::Silent);
     let resolver = Arc::new(Resolver { failures: AtomicU32::new(2), asked: AtomicU32::new(0) });
     let limits = lichess::Options {
-        base_url: world.base_url.replace("127.0.0.1", "bots.example"),
+        base_url: world.base_url.replace("127.0.0.1", "localhost"),
         ..world.limits()
     };
     let token = world.token.clone().into();

@@ -1,17 +1,25 @@
 //! A slow line: what it costs is measured, kept back from the clock, and makes no move come twice.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use meitner::{
-    arena::{Endpoint, Fault},
+    arena::{
+        ChallengeSpec, Choice, ColorChoice, Endpoint, Fault, GameSnapshot, Opponent, ThinkingTime,
+    },
+    daemon::Options,
     game::{Lag, LagMeter},
     platform::lichess::{self, Client, Patience},
+    rules::{Bitboard, Color, History, Position, Role},
 };
+use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     faults::{conclude, under_way_with},
-    harness::{World, eventually, ms, options},
+    harness::{BOT, HOUSE, World, eventually, ms, options},
 };
+
+/// Held by tests whose bots think for as long as their clocks let them: one would slow the other down.
+static THINKING: Mutex<()> = Mutex::const_new(());
 
 /// A client with the limits of a real one, whose line is known to be so.
 fn client(world: &World, lag: Lag) -> std::sync::Arc<Client> {
@@ -79,6 +87,7 @@ async fn a_move_that_was_sent_twice_measures_nothing() {
 /// What is known of the line goes into the time of each move: ours are quicker on a slow one.
 #[tokio::test]
 async fn a_slow_line_shortens_the_thinking() {
+    let _alone = THINKING.lock().await;
     let mut slow = Lag::default();
     for _ in 0..60 {
         slow.learn(ms(900));
@@ -90,11 +99,72 @@ async fn a_slow_line_shortens_the_thinking() {
         options.game.nodes = None;
         let client = client(&world, lag);
         let (bot, game) = under_way_with(&world, client, options).await;
-        let start = Instant::now();
         world.reply(&game).await;
-        used.push(start.elapsed());
+        // Without what it takes the house to find its own move.
+        let (line, request) = world.arena.answer_times(&game)[1];
+        used.push(request.duration_since(line));
         conclude(world, bot, &game).await;
     }
     let [fast, slow] = used[..] else { unreachable!("two lines") };
     assert!(slow < fast, "{slow:?} against {fast:?}");
+}
+
+/// Each side has a bishop of its color of squares, the pawns are locked, and nothing can ever be taken.
+const LOCKED: &str = "3k1b2/8/8/4p3/4P3/8/8/4KB2 w - - 0 1";
+
+/// Black, who stays on dark squares and never comes back to where its men have stood before: so the
+/// game ends by the fifty-move rule, after a hundred plies.
+struct Wanderer;
+
+impl Opponent for Wanderer {
+    fn choose(&self, history: &History, _: ThinkingTime) -> Choice {
+        let men = |position: &Position| {
+            [Role::King, Role::Bishop].map(|role| position.of(Color::Black, role))
+        };
+        let mut position = history.start().clone();
+        let mut seen = vec![men(&position)];
+        for &mv in history.moves() {
+            position = position.after(mv);
+            seen.push(men(&position));
+        }
+        let is_new = |after: &Position| {
+            after.side(Color::Black).without(Bitboard::DARK).is_empty()
+                && !seen.contains(&men(after))
+        };
+        let moves = position.legal_moves();
+        let next = moves.iter().find(|&&mv| is_new(&position.after(mv)));
+        next.map_or(Choice::Wait, |&mv| Choice::Play(mv))
+    }
+}
+
+/// A game of a hundred plies, which the bot plays on its clock of one minute while each way to the
+/// server and back takes so long.
+async fn a_long_game(round_trip: Duration) -> GameSnapshot {
+    let world = World::new().await;
+    world.house_with(Wanderer);
+    let options = Options { game: meitner::game::Options::default(), ..options() };
+    let bot = world.bot_of(client(&world, Lag::default()), options).await;
+    world.arena.set_lag(round_trip / 2, round_trip / 2, ms(0));
+    let start = Position::from_fen(LOCKED).expect("a position");
+    let spec = ChallengeSpec { start, ..ChallengeSpec::new(HOUSE, BOT) };
+    let spec = spec.clock(Duration::from_mins(1), Duration::ZERO).color(ColorChoice::Black);
+    let game = world.arena.challenge(&spec).expect("a challenge");
+    let is_over = |arena: &meitner::arena::ArenaHandle| {
+        arena.game(&game).is_some_and(|game| game.ending.is_some())
+    };
+    // Both clocks together, and what lag takes of neither.
+    timeout(Duration::from_mins(3), world.arena.wait_until(is_over)).await.expect("an end");
+    world.arena.set_lag(ms(0), ms(0), ms(0));
+    assert_eq!(bot.stop().await.drawn, 1, "{round_trip:?}");
+    world.assert_clean();
+    world.arena.game(&game).expect("the game")
+}
+
+#[tokio::test]
+async fn a_minute_lasts_for_a_hundred_plies_on_a_slow_line() {
+    let _alone = THINKING.lock().await;
+    let (fast, slow) = tokio::join!(a_long_game(ms(200)), a_long_game(ms(400)));
+    for end in [fast, slow] {
+        assert_eq!((end.status, end.moves.len()), ("draw", 100), "{:?}", end.clocks);
+    }
 }

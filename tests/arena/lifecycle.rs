@@ -202,8 +202,11 @@ async fn a_bot_that_is_let_in_no_more_finishes_its_game_first() {
     };
     world.arena.faults().set_rules(vec![no_more]);
     world.arena.inject(Endpoint::EventStream, Fault::Cut);
-    // The cut, and the refusals that it takes.
-    eventually("it is refused for good", || world.arena.faults().struck().len() >= 4).await;
+    // A slow machine may have lost the stream by itself: then there is nothing to cut.
+    let is_refusal = |fault: &Fault| matches!(fault, Fault::ServerError { .. });
+    let refusals =
+        || world.arena.faults().struck().iter().filter(|(_, fault)| is_refusal(fault)).count();
+    eventually("it is refused for good", || refusals() >= 3).await;
     world.reply(&game).await;
     world.arena.act(&game, &HouseAction::Resign).unwrap();
     assert_eq!(bot.end().await, Err(DaemonError::Start(StartError::WrongToken)));

@@ -1,10 +1,11 @@
 //! Draws, takebacks and ends amid the bot's search, which would go on for minutes.
 
 use meitner::{
-    arena::{ColorChoice, HouseAction, OpponentKind},
+    arena::{ColorChoice, Endpoint, Fault, HouseAction, OpponentKind},
     daemon::Options,
     game,
 };
+use tokio::time::sleep;
 
 use crate::harness::{Bot, World, ms, options, within};
 
@@ -130,4 +131,28 @@ async fn an_abort_ends_the_bots_search() {
     world.arena.act(&game, &HouseAction::Abort).unwrap();
     assert_eq!(bot.stop().await.aborted, 1);
     assert_eq!(world.arena.game(&game).unwrap().moves.len(), 0);
+}
+
+#[tokio::test]
+async fn a_yes_that_is_slower_than_our_move_becomes_no_offer_of_ours() {
+    // 2026-11-30: a hung yes could arrive after our move, which had declined the offer.
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    let mut options = options();
+    options.game.humans.takeback.most = 1;
+    let bot = world.bot_with(options).await;
+    let game = world.challenge(LONG_S, 0, ColorChoice::White);
+    world.reply_first(&game).await;
+    world.arena.inject(Endpoint::GameCommand, Fault::DelayRequest { ms: 2000 });
+    world.arena.act(&game, &HouseAction::ProposeTakeback).unwrap();
+    world.until("the yes is under way", |arena| arena.faults().struck().len() == 1).await;
+    world.reply(&game).await;
+    assert_eq!(world.arena.game(&game).unwrap().moves.len(), 4, "our move has come first");
+    sleep(ms(2200)).await;
+    let said = world.chat(&game).await;
+    assert_eq!(said.matches("Takeback sent").count(), 1, "{said}");
+    assert_eq!(world.arena.counters().takebacks, 0);
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    assert_eq!(bot.stop().await.won, 1);
+    world.assert_clean();
 }

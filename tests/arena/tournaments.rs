@@ -4,15 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use meitner::{
     arena::{
-        ArenaHandle, ArenaOptions, ChallengeSpec, ColorChoice, Endpoint, Fault, HouseAction,
-        HouseSpec, OpponentKind, Scope, TournamentPlayer, TournamentSpec,
+        ArenaHandle, ArenaOptions, ChallengeSpec, ColorChoice, Endpoint, Fault, FaultRule,
+        HouseAction, HouseSpec, OpponentKind, Scope, TournamentPlayer, TournamentSpec,
     },
-    daemon::{Berserk, Options, Password, PolicyOptions, TournamentOptions},
+    daemon::{
+        Berserk, MatchmakingOptions, Options, Password, PolicyOptions, ShutdownOptions,
+        TournamentOptions,
+    },
     platform::lichess::Client,
 };
 use tokio::time::sleep;
 
-use crate::harness::{BOT, Bot, HOUSE, World, options};
+use crate::harness::{BOT, Bot, HOUSE, World, ms, options};
 
 const ID: &str = "bOt4r3nA";
 /// What the bot does each second would show within this time.
@@ -320,4 +323,97 @@ async fn a_tournament_is_joined_although_requests_fail() {
         bot.stop().await;
         world.assert_clean();
     }
+}
+
+#[tokio::test]
+async fn a_battle_of_teams_is_joined_for_our_team() {
+    // 2026-11-30: one that was named by its id alone was joined for no team, and refused us.
+    for teams in [vec!["crew".to_owned()], vec!["elsewhere".to_owned(), "crew".to_owned()]] {
+        let world = World::new().await;
+        world.house(OpponentKind::Random);
+        let battle = vec!["other".to_owned(), "crew".to_owned()];
+        world.arena.add_tournament(&TournamentSpec { battle, ..spec() }).unwrap();
+        let bot = start(&world, playing(TournamentOptions { teams, ..in_tournament() })).await;
+        let has_played = |arena: &ArenaHandle| standing(arena).is_some_and(|bot| bot.games >= 1);
+        world.until("a game is played", has_played).await;
+        bot.stop().await;
+        assert_eq!(world.arena.counters().refused_commands, 0);
+        world.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn whoever_comes_back_too_soon_is_let_in_after_a_pause() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let spec = TournamentSpec { players: Vec::new(), rejoin_pause_ms: 4_000, ..spec() };
+    world.arena.add_tournament(&spec).unwrap();
+    let options = playing(in_tournament());
+    let bot = start(&world, options.clone()).await;
+    world.until("the bot joins", |arena| standing(arena).is_some()).await;
+    bot.stop().await;
+    assert!(standing(&world.arena).unwrap().withdrawn);
+    let bot = start(&world, options).await;
+    let is_back = |arena: &ArenaHandle| standing(arena).is_some_and(|bot| !bot.withdrawn);
+    world.until("the bot is back", is_back).await;
+    let joins: Vec<_> = world.arena.requests();
+    let joins = joins.iter().filter(|request| request.path.ends_with("/join"));
+    assert_eq!(
+        joins.map(|request| request.status).collect::<Vec<_>>(),
+        [Some(200), Some(400), Some(200)]
+    );
+    bot.stop().await;
+    world.assert_clean();
+}
+
+#[tokio::test]
+async fn leaving_at_once_leaves_the_tournament_as_well() {
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    world.arena.add_tournament(&TournamentSpec { players: Vec::new(), ..spec() }).unwrap();
+    let shutdown = ShutdownOptions { finish_limit: Duration::ZERO, ..ShutdownOptions::default() };
+    let bot = start(&world, Options { shutdown, ..playing(in_tournament()) }).await;
+    world.until("the bot joins", |arena| standing(arena).is_some()).await;
+    world.arena.inject(Endpoint::Tournament, Fault::DelayRequest { ms: 300 });
+    bot.stop().await;
+    assert!(standing(&world.arena).unwrap().withdrawn);
+}
+
+#[tokio::test]
+async fn nothing_is_sought_while_the_event_stream_is_down() {
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let machine = HouseSpec {
+        title: Some("BOT".to_owned()),
+        opponent: OpponentKind::Random,
+        ..HouseSpec::named("machine")
+    };
+    world.arena.add_house(&machine);
+    world.arena.add_tournament(&spec()).unwrap();
+    let options = Options { concurrency: 2, ..options() };
+    let (policy, receiver) = tokio::sync::watch::channel(Arc::new(options.policy.clone()));
+    let bot = Bot::start_with_policy(entrant(&world), options, receiver);
+    world.until("the bot is online", |arena| arena.is_online(BOT)).await;
+    let fault = Fault::ServerError { status: 502 };
+    let rule = FaultRule { endpoint: Endpoint::EventStream, fault, rate: 1.0 };
+    world.arena.faults().set_rules(vec![rule]);
+    world.arena.inject(Endpoint::EventStream, Fault::End);
+    world.until("the stream is down", |arena| !arena.is_online(BOT)).await;
+    let matchmaking = MatchmakingOptions {
+        enabled: true,
+        min_games: 0,
+        pause: ms(20),
+        ..MatchmakingOptions::default()
+    };
+    let seeking =
+        PolicyOptions { matchmaking, tournament: in_tournament(), ..PolicyOptions::default() };
+    policy.send_replace(seeking.into());
+    sleep(WATCH).await;
+    let asked =
+        |world: &World| (requests(world, "join") > 0, world.arena.counters().challenges_sent > 0);
+    assert_eq!(asked(&world), (false, false), "a game would begin without us");
+    world.arena.faults().clear();
+    world.until("both are sought", |_| asked(&world) == (true, true)).await;
+    bot.stop().await;
+    world.assert_clean();
 }

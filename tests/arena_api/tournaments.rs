@@ -409,3 +409,33 @@ async fn nobody_is_paired_in_another_variant() {
     assert_eq!(client.get("/api/tournament/bOt4r3nA").await.1["variant"], "standard");
     site.close().await;
 }
+
+#[tokio::test]
+async fn whoever_has_left_stays_away_for_a_while() {
+    for (rejoin_pause_ms, status) in [(60_000, StatusCode::BAD_REQUEST), (0, StatusCode::OK)] {
+        let site = Site::open(ArenaOptions::default()).await;
+        let spec = TournamentSpec { rejoin_pause_ms, players: Vec::new(), ..spec() };
+        site.arena.add_tournament(&spec).expect("made");
+        let client = entrant(&site);
+        join_ok(&client, READY).await;
+        client.post_ok("/api/tournament/bOt4r3nA/withdraw").await;
+        assert_eq!(join(&client, READY).await.0, status);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_battle_of_teams_is_joined_for_one_of_them() {
+    let site = Site::open(ArenaOptions::default()).await;
+    let battle = vec!["crew".to_owned(), "other".to_owned()];
+    site.arena.add_tournament(&TournamentSpec { battle, ..spec() }).expect("made");
+    let client = entrant(&site);
+    for form in [READY, "team=", "team=elsewhere"] {
+        assert_eq!(join(&client, form).await.0, StatusCode::BAD_REQUEST, "{form}");
+    }
+    join_ok(&client, "pairMeAsap=true&team=crew").await;
+    let shown = client.get("/api/tournament/bOt4r3nA").await.1;
+    let teams = shown["teamBattle"]["teams"].as_object().expect("an object");
+    assert_eq!(teams.keys().collect::<Vec<_>>(), ["crew", "other"]);
+    site.close().await;
+}

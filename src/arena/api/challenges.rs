@@ -23,6 +23,7 @@ use crate::{
         stream::{OnClose, body},
         time_control::{can_be_rated, speed},
     },
+    rules::Position,
 };
 
 /// The longest real-time limit and increment, in seconds.
@@ -95,6 +96,7 @@ fn parse(
         variant: variant.to_owned(),
         rules,
         rematch_of: None,
+        start: Position::initial(),
     })
 }
 

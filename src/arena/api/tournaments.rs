@@ -32,7 +32,10 @@ pub(super) fn show(context: &Context, id: &str) -> Answer {
 pub(super) fn of_team(context: &Context, team: &str, request: &Request) -> Response<Body> {
     let most = request.query.get("max").and_then(|max| max.parse().ok()).unwrap_or(DEFAULT_LIST);
     let state = context.shared.read();
-    let is_listed = |tournament: &&Tournament| tournament.spec.team.as_deref() == Some(team);
+    let is_listed = |tournament: &&Tournament| {
+        let spec = &tournament.spec;
+        spec.team.as_deref() == Some(team) || spec.battle.iter().any(|of| of == team)
+    };
     let tournaments = state.tournaments.values().filter(is_listed).take(most);
     let lines = tournaments.map(|tournament| {
         let value = listed_json(tournament, context.now);
@@ -45,7 +48,8 @@ pub(super) fn of_team(context: &Context, team: &str, request: &Request) -> Respo
 pub(super) fn join(context: &Context, id: &str, request: &Request) -> Answer {
     let Context { shared, user, now, .. } = context;
     let password = request.form.get("password");
-    let wish = Wish { password, is_ready: request.form.is_true("pairMeAsap") };
+    let team = request.form.get("team");
+    let wish = Wish { password, team, is_ready: request.form.is_true("pairMeAsap") };
     shared.change(|state| {
         state.charge_tournament_join(user, *now)?;
         state.join_tournament(user, id, &wish, *now)
@@ -55,7 +59,7 @@ pub(super) fn join(context: &Context, id: &str, request: &Request) -> Answer {
 
 /// POST `/api/tournament/{id}/withdraw`.
 pub(super) fn withdraw(context: &Context, id: &str) -> Answer {
-    context.shared.change(|state| state.withdraw(&context.user, id))?;
+    context.shared.change(|state| state.withdraw(&context.user, id, context.now))?;
     Ok(done())
 }
 
@@ -101,6 +105,9 @@ fn listed_json(tournament: &Tournament, now: Instant) -> Value {
     }
     if spec.bots {
         value["botsAllowed"] = json!(true);
+    }
+    if !spec.battle.is_empty() {
+        value["teamBattle"] = json!({ "teams": spec.battle, "nbLeaders": 5 });
     }
     value
 }
@@ -149,6 +156,12 @@ fn full_json(state: &State, tournament: &Tournament, now: Instant) -> Value {
     });
     if spec.bots {
         value["botsAllowed"] = json!(true);
+    }
+    if !spec.battle.is_empty() {
+        // Here they are an object, by ids.
+        let teams: serde_json::Map<String, Value> =
+            spec.battle.iter().map(|team| (team.clone(), json!([team, null]))).collect();
+        value["teamBattle"] = json!({ "teams": teams, "nbLeaders": 5 });
     }
     for (name, rating) in [("minRating", spec.min_rating), ("maxRating", spec.max_rating)] {
         if let Some(rating) = rating {

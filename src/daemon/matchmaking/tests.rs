@@ -103,7 +103,7 @@ fn id(name: &str) -> GameId {
 /// One clock, so that the same opponent can be challenged again at once.
 fn plain() -> MatchmakingOptions {
     MatchmakingOptions {
-        time_controls: vec![WeightedClock { clock: BLITZ, weight: 1 }],
+        time_controls: vec![WeightedClock { clock: BLITZ, weight: 1, mode: None }],
         again_after: Duration::ZERO,
         ..MatchmakingOptions::default()
     }
@@ -142,7 +142,7 @@ fn challenged(options: MatchmakingOptions, bots: &[OnlineBot]) -> Vec<String> {
         names.push(offer.target);
         let id = id(&format!("c{}", names.len()));
         assert!(case.sent(&id));
-        case.matchmaker.on_game_start(&id).unwrap();
+        case.matchmaker.on_game_start(&id, None).unwrap();
         case.matchmaker.on_game_end(&id, &case.policy.matchmaking, case.now);
         case.pass(case.options().pause);
     }
@@ -200,7 +200,7 @@ fn without_a_rating_there_is_no_window() {
 
 #[test]
 fn clocks_are_drawn_by_weight_and_modes_evenly() {
-    let clock = |clock, weight| WeightedClock { clock, weight };
+    let clock = |clock, weight| WeightedClock { clock, weight, mode: None };
     let options =
         MatchmakingOptions { time_controls: vec![clock(BULLET, 1), clock(BLITZ, 9)], ..plain() };
     let mut case = Case::new(options, &[bot("soot", 2000)]);
@@ -211,7 +211,7 @@ fn clocks_are_drawn_by_weight_and_modes_evenly() {
         rated += u32::from(offer.rated);
         let id = id(&format!("c{n}"));
         assert!(case.sent(&id));
-        case.matchmaker.on_game_start(&id).unwrap();
+        case.matchmaker.on_game_start(&id, None).unwrap();
         case.matchmaker.on_game_end(&id, &case.policy.matchmaking, case.now);
         case.pass(case.options().pause);
         // The list does not grow old here.
@@ -226,6 +226,13 @@ fn a_mode_is_kept_to() {
     for (mode, rated) in [(Mode::Rated, true), (Mode::Casual, false)] {
         let mut case = Case::new(MatchmakingOptions { mode, ..plain() }, &[bot("soot", 2000)]);
         assert_eq!(case.offer().rated, rated);
+        // One of the clock's own goes before it.
+        let time_controls = vec![WeightedClock { clock: BLITZ, weight: 1, mode: Some(mode) }];
+        for general in [Mode::Rated, Mode::Casual, Mode::Both] {
+            let time_controls = time_controls.clone();
+            let options = MatchmakingOptions { mode: general, time_controls, ..plain() };
+            assert_eq!(Case::new(options, &[bot("soot", 2000)]).offer().rated, rated);
+        }
     }
 }
 
@@ -254,7 +261,7 @@ fn the_stronger_or_the_weaker_are_challenged_more_often() {
 #[test]
 fn what_was_declined_is_not_offered_again() {
     use crate::platform::DeclineReason as Reason;
-    let clock = |clock| WeightedClock { clock, weight: 1 };
+    let clock = |clock| WeightedClock { clock, weight: 1, mode: None };
     let options =
         MatchmakingOptions { time_controls: vec![clock(BULLET), clock(BLITZ)], ..plain() };
     let mut case = Case::new(options, &[bot("soot", 2000)]);
@@ -315,8 +322,8 @@ fn no_more_games_than_wanted_are_of_our_making() {
     for name in ["a", "b"] {
         case.offer();
         assert!(case.sent(&id(name)));
-        assert!(case.matchmaker.on_game_start(&id(name)).is_some());
-        assert!(case.matchmaker.on_game_start(&id(name)).is_none(), "told once");
+        assert!(case.matchmaker.on_game_start(&id(name), None).is_some());
+        assert!(case.matchmaker.on_game_start(&id(name), None).is_none(), "told once");
     }
     assert_eq!(case.step(), None);
     case.matchmaker.on_game_end(&id("a"), &case.policy.matchmaking, case.now);
@@ -351,7 +358,7 @@ fn challenges_in_vain_grow_rare() {
     }
     case.offer();
     assert!(case.sent(&id("a")));
-    case.matchmaker.on_game_start(&id("a")).unwrap();
+    case.matchmaker.on_game_start(&id("a"), None).unwrap();
     case.matchmaker.on_game_end(&id("a"), &case.policy.matchmaking, case.now);
     case.pass(case.options().pause);
     case.offer();
@@ -393,7 +400,7 @@ fn the_open_challenge_is_known_while_it_is_open() {
     assert_eq!(case.matchmaker.open_challenge(), Some(&id("a")));
     assert!(case.sent(&id("a")));
     assert_eq!(case.matchmaker.open_challenge(), Some(&id("a")));
-    case.matchmaker.on_game_start(&id("a")).unwrap();
+    case.matchmaker.on_game_start(&id("a"), None).unwrap();
     assert_eq!(case.matchmaker.open_challenge(), None);
 }
 
@@ -415,7 +422,7 @@ fn the_stream_may_be_faster_than_the_answer() {
     let (ours, now) = (challenge_of_ours("a", "soot"), case.now);
     assert!(case.matchmaker.on_own_challenge(&ours, now));
     assert!(!case.matchmaker.holds_slot(), "it holds one by its id");
-    assert!(case.matchmaker.on_game_start(&id("a")).is_some());
+    assert!(case.matchmaker.on_game_start(&id("a"), None).is_some());
     assert_eq!(case.step(), None, "the answer is still to come");
     assert!(!case.sent(&id("a")));
     assert_eq!(case.matchmaker.games.len(), 1);
@@ -440,7 +447,7 @@ fn a_lost_answer_leaves_a_doubt_that_the_stream_or_time_ends() {
     assert!(!case.matchmaker.on_own_challenge(&other, case.now), "somebody else's by hand");
     assert!(case.matchmaker.on_own_challenge(&ours, case.now));
     assert!(!case.matchmaker.holds_slot());
-    assert!(case.matchmaker.on_game_start(&id("a")).is_some());
+    assert!(case.matchmaker.on_game_start(&id("a"), None).is_some());
     // It has told before.
     let mut case = Case::new(plain(), &[bot("soot", 2000)]);
     case.offer();
@@ -448,6 +455,22 @@ fn a_lost_answer_leaves_a_doubt_that_the_stream_or_time_ends() {
     case.not_sent(true);
     case.is_closing = true;
     assert_eq!(case.step(), Some(Step::Cancel(id("a"))));
+    // It tells of the game only. One that came of something else is not ours.
+    let mut case = Case::new(plain(), &[bot("soot", 2000)]);
+    case.offer();
+    case.not_sent(true);
+    assert!(case.matchmaker.on_game_start(&id("b"), Some("other")).is_none());
+    assert!(case.matchmaker.on_game_start(&id("b"), None).is_none());
+    assert!(case.matchmaker.holds_slot());
+    assert!(case.matchmaker.on_game_start(&id("a"), Some("soot")).is_some());
+    assert!(!case.matchmaker.holds_slot());
+    // It tells of the game only, before the answer gets lost.
+    let mut case = Case::new(plain(), &[bot("soot", 2000)]);
+    case.offer();
+    assert!(case.matchmaker.on_game_start(&id("a"), Some("soot")).is_some());
+    assert!(case.matchmaker.on_game_start(&id("a"), Some("soot")).is_none(), "told once");
+    case.not_sent(true);
+    assert!(!case.matchmaker.holds_slot());
     // It never tells.
     let mut case = Case::new(plain(), &[bot("soot", 2000)]);
     case.offer();

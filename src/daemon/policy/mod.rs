@@ -67,6 +67,19 @@ impl Default for PolicyOptions {
 }
 
 impl PolicyOptions {
+    /// What these options want and rule out, as a sentence for the operator.
+    pub fn contradiction(&self, concurrency: usize) -> Option<&'static str> {
+        let Self { bots, matchmaking, tournament, queue, .. } = self;
+        let is_wanted = bots.accepted
+            || matchmaking.enabled
+            || !tournament.ids.is_empty()
+            || !tournament.teams.is_empty();
+        (is_wanted && queue.reserved_for_humans >= concurrency).then_some(
+            "challenge.reserved_for_humans leaves bots no slot of challenge.concurrency: none is \
+             accepted, none is challenged, and no tournament is joined",
+        )
+    }
+
     /// What is asked of this kind of opponent.
     pub fn criteria(&self, is_bot: bool) -> &Criteria {
         if is_bot { &self.bots } else { &self.humans }

@@ -66,7 +66,7 @@ impl Supervisor {
         let policy = self.current_policy();
         for challenge in self.queue.in_order(&policy.queue) {
             match self.judge(&policy, &challenge) {
-                Verdict::Accept => self.accept(challenge),
+                Verdict::Accept => somebody_waits |= !self.accept(challenge),
                 Verdict::Wait => somebody_waits = true,
                 Verdict::LookUp => self.look_up(challenge.challenger.as_ref()),
                 Verdict::Decline(reason, why) => {
@@ -121,20 +121,22 @@ impl Supervisor {
         judge(policy, challenge, &situation)
     }
 
-    fn accept(&mut self, challenge: Challenge) {
-        self.queue.remove(&challenge.id);
+    /// Accepts a challenge. False if another platform has just taken the slot: then it goes on waiting.
+    fn accept(&mut self, challenge: Challenge) -> bool {
         let user = challenge.challenger.as_ref();
         let is_bot = user.is_some_and(|user| user.is_bot);
         let holder = Holder { user: user.map(|user| user.id.clone()), is_human: !is_bot };
         if !self.slots.reserve(challenge.id.clone(), holder) {
-            return;
+            return false;
         }
+        self.queue.remove(&challenge.id);
         if is_bot {
             // Before the request: what is counted too much is forgotten in a day, what is counted
             // too little is refused.
             self.keeper.change(|state| budget::started(&mut state.budget, Epoch::now()));
         }
         self.requests.accept(challenge);
+        true
     }
 
     fn look_up(&mut self, user: Option<&User>) {

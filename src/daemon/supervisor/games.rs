@@ -9,6 +9,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 use crate::{
     daemon::{
         policy::VARIANT,
+        shutdown::Unfinished,
         slots::Holder,
         supervisor::{Closing, Supervisor},
         tasks::Crash,
@@ -71,16 +72,18 @@ impl Supervisor {
             return;
         }
         info!(game_id = %start.id, opponent = start.opponent, "game found");
-        self.on_our_game(&start.id);
-        self.on_tournament_game(&start);
         let opponent = Some(start.opponent.to_ascii_lowercase()).filter(|name| !name.is_empty());
+        self.on_our_game(&start.id, opponent.as_deref().filter(|_| start.tournament.is_none()));
+        self.on_tournament_game(&start);
         self.take_up(start.id, opponent);
     }
 
-    /// Gives a game its task, unless it has or had one, or all are being left. The opponent need not
-    /// be told where a slot is reserved.
+    /// Gives a game its task, unless it has or had one, or all are being left; one that we have just
+    /// agreed to is then given up in good order. The opponent need not be told where a slot is reserved.
     pub(super) fn take_up(&mut self, id: GameId, opponent: Option<String>) {
-        if !self.is_known(&id) && !self.closing.is_leaving() {
+        let is_to_resign =
+            self.options.shutdown.unfinished == Unfinished::Resign && self.slots.knows(&id);
+        if !self.is_known(&id) && (!self.closing.is_leaving() || is_to_resign) {
             self.queue.remove(&id);
             self.start_game(id, Holder { user: opponent, is_human: false });
         }

@@ -42,6 +42,8 @@ impl Supervisor {
                 // Without the event stream we would not see a game begin.
                 may_play: is_ready
                     && self.is_connected
+                    && (policy.matchmaking.during_games
+                        || (self.games.len() == 0 && slots.reserved() == 0))
                     && slots.has_room_for_bot(policy.queue.reserved_for_humans)
                     && budget::may_start(&state.budget, &policy.budget, today).is_ok(),
                 is_slot_wanted,
@@ -93,12 +95,17 @@ impl Supervisor {
     }
 
     pub(super) fn on_online_bots(&mut self, result: Result<Vec<OnlineBot>, ApiError>) {
-        let options = &self.current_policy().matchmaking;
+        let (options, now) = (&self.current_policy().matchmaking, Instant::now());
         match &result {
             Ok(bots) => debug!(bots = bots.len(), "bots are online"),
-            Err(error) => warn!(%error, "could not ask which bots are online"),
+            Err(error) => {
+                warn!(%error, "could not ask which bots are online");
+                if let Retry::After(wait) = error.retry() {
+                    self.matchmaker.pause(wait.min(LONGEST_PAUSE), now);
+                }
+            }
         }
-        self.matchmaker.on_list(result.ok(), options, Instant::now());
+        self.matchmaker.on_list(result.ok(), options, now);
     }
 
     /// Without a clock a challenge may be open for weeks.
@@ -127,7 +134,7 @@ impl Supervisor {
                 }
                 if self.is_known(&id) {
                     // The line that tells of the game came, and the one before it did not.
-                    self.on_our_game(&id);
+                    self.on_our_game(&id, None);
                     if !self.games.contains(&id) {
                         self.matchmaker.on_game_end(&id, options, now);
                     }
@@ -138,6 +145,9 @@ impl Supervisor {
             }
             Err(error) => {
                 warn!(opponent = target, %clock, rated, %error, "could not challenge");
+                if matches!(error, ApiError::Unreachable(_)) {
+                    self.keeper.change(|state| budget::not_started(&mut state.challenges));
+                }
                 self.matchmaker.on_not_sent(error.may_have_worked(), options, now);
                 if error.may_have_worked() {
                     self.ask_by(now);
@@ -207,9 +217,12 @@ impl Supervisor {
         });
     }
 
-    /// A game begins, perhaps one that came of our challenge.
-    pub(super) fn on_our_game(&mut self, id: &GameId) {
-        let Some(offer) = self.matchmaker.on_game_start(id) else { return };
+    /// A game begins, perhaps one that came of our challenge: as its id tells, or, where that got lost,
+    /// the opponent's.
+    pub(super) fn on_our_game(&mut self, id: &GameId, opponent: Option<&str>) {
+        // What we have accepted is no challenge of ours.
+        let opponent = opponent.filter(|_| !self.slots.knows(id));
+        let Some(offer) = self.matchmaker.on_game_start(id, opponent) else { return };
         info!(challenge = %id, opponent = offer.target, "our challenge is accepted");
         self.recorder.answered(id, ChallengeAnswer::Accepted);
         self.summary.challenged += 1;

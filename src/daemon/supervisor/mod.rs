@@ -446,18 +446,18 @@ impl Supervisor {
         Arc::clone(&self.policy.borrow())
     }
 
-    fn on_answer(&mut self, answer: Result<Answer, JoinError>) {
+    fn on_answer(&mut self, answer: Answer) {
         match answer {
-            Ok(Answer::Accept { challenge, result: Ok(()), .. }) => self.on_accepted(*challenge),
-            Ok(Answer::Accept { challenge, result: Err(error), may_have_worked }) => {
+            Answer::Accept { challenge, result: Ok(()), .. } => self.on_accepted(*challenge),
+            Answer::Accept { challenge, result: Err(error), may_have_worked } => {
                 self.on_accept_failed(&challenge, &error, may_have_worked);
             }
-            Ok(Answer::Decline { id, result }) => {
+            Answer::Decline { id, result } => {
                 if let Err(error) = result {
                     debug!(challenge = %id, %error, "could not decline");
                 }
             }
-            Ok(Answer::Playing(result)) => {
+            Answer::Playing(result) => {
                 match result {
                     Ok(games) => self.on_running_games(games),
                     Err(error) => {
@@ -470,29 +470,23 @@ impl Supervisor {
                 }
                 self.ready_at = Some(Instant::now());
             }
-            Ok(Answer::Account { user, facts }) => {
+            Answer::Account { user, facts } => {
                 self.opponents.end_look_up(user, facts, Instant::now());
             }
-            Ok(Answer::OwnRating(rating)) => self.account.rating = rating.or(self.account.rating),
-            Ok(Answer::OnlineBots(result)) => self.on_online_bots(result),
-            Ok(Answer::Challenge { offer, result }) => self.on_challenge_sent(&offer, result),
-            Ok(Answer::Cancel { id, result }) => self.on_canceled(&id, result),
-            Ok(Answer::TeamTournaments { team, result }) => self.on_team_tournaments(&team, result),
-            Ok(Answer::Tournament { id, result }) => self.on_tournament(&id, result),
-            Ok(Answer::Join { id, result }) => self.on_joined(&id, &result),
-            Ok(Answer::Withdraw { id, result }) => {
+            Answer::OwnRating(rating) => self.account.rating = rating.or(self.account.rating),
+            Answer::OnlineBots(result) => self.on_online_bots(result),
+            Answer::Challenge { offer, result } => self.on_challenge_sent(&offer, result),
+            Answer::Cancel { id, result } => self.on_canceled(&id, result),
+            Answer::TeamTournaments { team, result } => self.on_team_tournaments(&team, result),
+            Answer::Tournament { id, result } => self.on_tournament(&id, result),
+            Answer::Join { id, result } => self.on_joined(&id, &result),
+            Answer::Withdraw { id, result } => {
                 // Whoever asks for no game is not paired for long anyway.
                 if let Err(error) = result {
                     warn!(tournament = %id, %error, "could not leave the tournament");
                 }
             }
-            Ok(Answer::Berserk { game, result }) => self.on_berserk(&game, &result),
-            // Requests are given up when the bot leaves.
-            Err(error) if error.is_cancelled() => {}
-            Err(error) => {
-                error!(%error, "a request's task failed");
-                self.slots.answer_all(Instant::now());
-            }
+            Answer::Berserk { game, result } => self.on_berserk(&game, &result),
         }
     }
 
@@ -526,6 +520,9 @@ impl Supervisor {
     fn on_time_up(&mut self) {
         if self.closing.is_leaving() {
             self.games.abort_all();
+            self.requests.give_up_all();
+            // What begins now is left alone.
+            self.slots.release_all();
             self.closing = Closing::leaving();
         } else {
             self.leave();
@@ -543,7 +540,8 @@ impl Supervisor {
                     && self.requests.is_empty()
                     && self.ask_at.is_none()
             }
-            Closing::Leaving { .. } => self.games.len() == 0,
+            // A challenge of ours that is left open would become a game without us.
+            Closing::Leaving { .. } => self.games.len() == 0 && !self.requests.is_bound(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tournaments: the bookkeeping decides, and here it is done.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tracing::{error, info, warn};
 
@@ -54,8 +54,11 @@ impl Supervisor {
     ) {
         match result {
             Ok(ids) => self.tournaments.on_list(team, ids, Instant::now()),
-            // It is asked again as always.
-            Err(error) => warn!(team, %error, "could not list the team's tournaments"),
+            // It is asked again as always, but no sooner than the server wants.
+            Err(error) => {
+                warn!(team, %error, "could not list the team's tournaments");
+                self.tournaments.on_no_list(team, demanded_wait(&error), Instant::now());
+            }
         }
     }
 
@@ -76,7 +79,8 @@ impl Supervisor {
             Err(error) => {
                 let is_final = error.status() == Some(404);
                 warn!(tournament = %id, is_final, %error, "could not ask about a tournament");
-                self.tournaments.on_no_look(id, is_final, now);
+                let again_after = (!is_final).then(|| demanded_wait(&error));
+                self.tournaments.on_no_look(id, again_after, now);
             }
         }
     }
@@ -88,7 +92,7 @@ impl Supervisor {
                 (Some(401 | 403), _) => Joined::Forbidden,
                 (_, Retry::After(wait)) => Joined::Later(wait),
                 _ if error.may_have_worked() => Joined::Perhaps,
-                (_, Retry::Reconnect) => Joined::Later(std::time::Duration::ZERO),
+                (_, Retry::Reconnect) => Joined::Later(Duration::ZERO),
                 (_, Retry::Never) => Joined::Refused,
             },
         };
@@ -100,6 +104,9 @@ impl Supervisor {
                  tournament:write, create one that has it"
             ),
             (Err(error), _) => warn!(tournament = %id, ?joined, %error, "could not join"),
+        }
+        if matches!(result, Err(ApiError::Unreachable(_) | ApiError::Server { .. })) {
+            self.tournaments.on_join_unserved();
         }
         self.tournaments.on_joined(id, joined, Instant::now());
     }
@@ -119,5 +126,13 @@ impl Supervisor {
             Err(error) => warn!(game_id = %game, %error, "could not berserk"),
         }
         self.tournaments.on_berserk(result.is_ok(), is_forbidden);
+    }
+}
+
+/// How long the server wants to be left alone after it failed so.
+fn demanded_wait(error: &ApiError) -> Duration {
+    match error.retry() {
+        Retry::After(wait) => wait,
+        Retry::Reconnect | Retry::Never => Duration::ZERO,
     }
 }

@@ -28,6 +28,7 @@ fn running(name: &str, left: Duration) -> Tournament {
         rated: true,
         admits_bots: true,
         berserkable: true,
+        teams: Vec::new(),
         stage: TournamentStage::Running(left),
     }
 }
@@ -303,7 +304,12 @@ fn we_leave_when_told_and_at_the_end() {
 fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     let mut case = Case::of(&["A"]);
     case.step();
-    case.tournaments.on_no_look(&id("A"), false, case.now);
+    case.tournaments.on_no_look(&id("A"), Some(Duration::ZERO), case.now);
+    case.pass(LOOK_WAIT);
+    assert_eq!(case.step(), Some(Step::Look(id("A"))));
+    case.tournaments.on_no_look(&id("A"), Some(3 * LOOK_WAIT), case.now);
+    case.pass(2 * LOOK_WAIT);
+    assert_eq!(case.step(), None, "too many requests");
     case.pass(LOOK_WAIT);
     assert_eq!(case.step(), Some(Step::Look(id("A"))));
     case.look(running("A", HOUR));
@@ -315,14 +321,16 @@ fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     case.step();
     case.join_ends("A", Joined::Perhaps);
     assert!(case.holds_slot(), "we may be paired");
-    case.pass(RETRY_WAIT);
+    case.pass(2 * RETRY_WAIT);
     assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
     // A pause after leaving, perhaps: asked again later, but not for ever.
-    for _ in 1..MOST_REFUSALS_TO_JOIN {
+    for n in 1..MOST_REFUSALS_TO_JOIN {
         case.join_ends("A", Joined::Refused);
         assert_eq!(case.step(), None);
-        case.pass(REFUSED_WAIT);
-        assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
+        case.pass(REFUSED_WAIT * 2_u32.pow(n - 1));
+        let asks = std::iter::from_fn(|| case.step()).any(|step| step == Step::Join(id("A"), None));
+        assert!(asks, "{n}");
+        case.look(running("A", HOUR));
     }
     case.join_ends("A", Joined::Refused);
     case.pass(HOUR / 2);
@@ -330,7 +338,7 @@ fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     assert_eq!(case.step(), None);
     let mut case = Case::of(&["A", "B"]);
     case.step();
-    case.tournaments.on_no_look(&id("A"), true, case.now);
+    case.tournaments.on_no_look(&id("A"), None, case.now);
     assert_eq!(case.step(), Some(Step::Look(id("B"))));
     case.look(running("B", 9 * HOUR));
     case.step();
@@ -343,6 +351,91 @@ fn what_fails_is_tried_again_and_what_is_refused_is_not() {
     case.join_ends("B", Joined::Forbidden);
     case.pass(HOUR);
     assert_eq!(case.step(), None, "the token does not allow it");
+}
+
+#[test]
+fn failures_grow_rare_and_use_nothing_up() {
+    // 2026-11-30: an outage of two minutes at the beginning used up the joins of ten.
+    let mut case = Case::of(&["A"]);
+    case.step();
+    case.look(running("A", 2 * HOUR));
+    for n in 0..40 {
+        assert_eq!(case.step(), Some(Step::Join(id("A"), None)), "{n}");
+        case.tournaments.on_join_unserved();
+        case.join_ends("A", Joined::Later(Duration::ZERO));
+        let wait = (RETRY_WAIT * 2_u32.pow(n.min(9))).min(LONGEST_RETRY_WAIT);
+        case.pass(wait / 2);
+        assert_eq!(case.step(), None, "{n}");
+        case.pass(wait / 2);
+        case.look(running("A", 2 * HOUR));
+    }
+    assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
+    case.join_ends("A", Joined::Yes);
+    case.game(&game_of("A", "g1"));
+    case.game_ends("g1");
+    assert_eq!(case.step(), Some(Step::Join(id("A"), None)));
+    case.join_ends("A", Joined::Later(Duration::ZERO));
+    case.pass(RETRY_WAIT);
+    assert_eq!(case.step(), Some(Step::Join(id("A"), None)), "a new story");
+}
+
+#[test]
+fn a_battle_of_teams_is_joined_for_one_of_ours() {
+    let battle = |teams: &[&str]| {
+        let teams = teams.iter().map(|&team| team.to_owned()).collect();
+        Tournament { teams, ..running("A", HOUR) }
+    };
+    let of = |teams: &[&str]| {
+        let mut case = Case::of(&["A"]);
+        case.policy.tournament.teams = teams.iter().map(|&team| team.to_owned()).collect();
+        while let Some(Step::List(_)) = case.step() {}
+        case
+    };
+    let join = Some(Step::Join(id("A"), Some("crew".to_owned())));
+    // It is told by the tournament, or by the list of the team.
+    let mut case = of(&["rest", "crew"]);
+    case.look(battle(&["other", "crew"]));
+    assert_eq!(case.step(), join);
+    let mut case = of(&["crew"]);
+    case.tournaments.on_list("crew", vec![id("A")], case.now);
+    case.look(running("A", HOUR));
+    assert_eq!(case.step(), join);
+    let mut case = of(&["rest"]);
+    assert!(case.look(battle(&["other", "crew"])).is_some());
+    assert_eq!(case.step(), None, "nobody to fight for");
+}
+
+#[test]
+fn what_is_over_is_forgotten() {
+    let teams = vec!["crew".to_owned()];
+    let mut case = Case::new(TournamentOptions { teams, ..TournamentOptions::default() });
+    case.step();
+    case.tournaments.on_list("crew", vec![id("A"), id("B")], case.now);
+    while case.step().is_some() {}
+    case.look(running("A", HOUR));
+    case.look(Tournament { variant: "standard".to_owned(), ..running("B", HOUR) });
+    case.step();
+    for _ in 0..MOST_REFUSALS_TO_JOIN {
+        case.join_ends("A", Joined::Refused);
+    }
+    case.step();
+    assert_eq!(case.tournaments.entries.len(), 2, "not to be tried again");
+    case.look(Tournament { stage: TournamentStage::Over, ..running("B", HOUR) });
+    case.pass(HOUR);
+    case.step();
+    assert!(case.tournaments.entries.is_empty());
+}
+
+#[test]
+fn a_list_of_which_there_are_too_many_waits() {
+    let teams = vec!["crew".to_owned()];
+    let mut case = Case::new(TournamentOptions { teams, ..TournamentOptions::default() });
+    assert_eq!(case.step(), Some(Step::List("crew".to_owned())));
+    case.tournaments.on_no_list("crew", HOUR, case.now);
+    case.pass(HOUR / 2);
+    assert_eq!(case.step(), None);
+    case.pass(HOUR / 2);
+    assert_eq!(case.step(), Some(Step::List("crew".to_owned())));
 }
 
 #[test]

@@ -32,11 +32,15 @@ pub enum ChatCommand {
     Ping,
     /// A minute more for the opponent's first move.
     Wait,
+    /// The processor that we think with.
+    Cpu,
+    /// The memory of the machine.
+    Ram,
 }
 
 impl ChatCommand {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Help,
         Self::Name,
         Self::Engine,
@@ -49,6 +53,8 @@ impl ChatCommand {
         Self::Queue,
         Self::Ping,
         Self::Wait,
+        Self::Cpu,
+        Self::Ram,
     ];
 
     /// The word, without its `!`.
@@ -66,6 +72,8 @@ impl ChatCommand {
             Self::Queue => "queue",
             Self::Ping => "ping",
             Self::Wait => "wait",
+            Self::Cpu => "cpu",
+            Self::Ram => "ram",
         }
     }
 

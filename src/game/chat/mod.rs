@@ -3,12 +3,14 @@
 
 mod command;
 mod limiter;
+mod machine;
 mod template;
 
 use std::sync::Arc;
 
 pub use command::ChatCommand;
 pub(super) use limiter::Limiter;
+pub(super) use machine::Machine;
 pub use template::{Names, Template, TemplateError};
 
 use crate::game::Room;

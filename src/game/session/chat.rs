@@ -10,7 +10,7 @@ use tracing::debug;
 use crate::{
     game::{
         Action, ChatCommand, ChatLine, Command, DrawOptions, MAX_CHAT_CHARS, Names, Room,
-        chat::{ENGINE, VERSION},
+        chat::{ENGINE, Machine, VERSION},
         record::Record,
         session::{Session, Thought},
     },
@@ -95,6 +95,8 @@ impl Session {
                 Some(trip) => format!("{} ms to the server and back", trip.as_millis()),
                 None => "Not measured yet.".to_owned(),
             },
+            ChatCommand::Cpu => Machine::this().processor.clone(),
+            ChatCommand::Ram => Machine::this().memory.clone(),
             ChatCommand::Wait => match &mut self.abort_at {
                 Some(at) if is_opponent && !self.offers.has_waited => {
                     *at += EXTRA_PATIENCE;

@@ -359,10 +359,11 @@ impl Session {
         let has_clock = matches!(game.full.time_control, TimeControl::Clock { .. });
         let is_new = game.history.moves() != before.moves();
         let is_their_turn = self.is_their_turn();
-        let plies = game.ply();
         if is_new {
-            if plies < before.moves().len() {
-                self.on_taken_back(plies);
+            // The opponent may have moved again by the time we see it.
+            let common = common_plies(before.moves(), game.history.moves());
+            if common < before.moves().len() {
+                self.on_taken_back(common);
             }
             if !is_their_turn {
                 // A move of theirs also says that they are back.
@@ -457,6 +458,11 @@ impl Session {
         let is_over = matches!(self.step, Step::Finished(_));
         (game.ply() >= 2 && !is_over).then(|| game.history.position().turn())
     }
+}
+
+/// How many moves two games have in common from their start.
+fn common_plies(one: &[Move], other: &[Move]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 #[cfg(test)]

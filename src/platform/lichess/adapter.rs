@@ -15,6 +15,7 @@ use tokio::{
     sync::mpsc,
     time::{sleep_until, timeout},
 };
+use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use crate::{
@@ -74,7 +75,7 @@ pub async fn run(
         account,
         game,
         stream: Stream::opening(client, game),
-        asked_at: Instant::now(),
+        asked_at: now(),
         backoff: Backoff::new(FIRST_WAIT, LONGEST_WAIT),
         complaints: Backoff::new(FIRST_WAIT, LONGEST_COMPLAINT_WAIT),
         refusals: Refusals::new(LEAST_REFUSALS, client.patience().game),
@@ -83,13 +84,14 @@ pub async fn run(
         events,
         commands,
         requests: FuturesUnordered::new(),
+        answering: CancellationToken::new(),
         pending: None,
         tries: 0,
         slowness: 0,
         shown: None,
         is_in_doubt: false,
         quiet: client.options().quiet,
-        heard_at: Instant::now(),
+        heard_at: now(),
         is_over: false,
     };
     adapter.run().await;
@@ -114,6 +116,9 @@ struct Adapter<'a> {
     events: mpsc::Sender<Arrived>,
     commands: mpsc::Receiver<Command>,
     requests: FuturesUnordered<BoxFuture<'a, Answer>>,
+    /// Ends the answers to offers that are under way. Our next move declines what is offered, and a yes
+    /// that came after it would be an offer of our own.
+    answering: CancellationToken,
     /// Our move, until the stream shows it.
     pending: Option<PendingMove>,
     /// How many times a move was sent, which gives each try its number.
@@ -246,7 +251,7 @@ impl Adapter<'_> {
             News::Opened(Ok(lines)) => {
                 self.refusals.reset();
                 self.absences.reset();
-                let opened = Instant::now();
+                let opened = now();
                 self.heard_at = opened;
                 self.stream =
                     Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
@@ -262,7 +267,7 @@ impl Adapter<'_> {
 
     fn open(&mut self) {
         // The old one goes first: two of the same agent would close each other.
-        self.asked_at = Instant::now();
+        self.asked_at = now();
         self.stream = Stream::Waiting { until: self.asked_at };
         self.stream = Stream::opening(self.client, self.game);
     }
@@ -281,13 +286,13 @@ impl Adapter<'_> {
         if is_healthy {
             self.open();
         } else {
-            let until = Instant::now() + self.backoff.next_wait();
+            let until = now() + self.backoff.next_wait();
             self.stream = Stream::Waiting { until };
         }
     }
 
     fn on_open_failed(&mut self, error: &ApiError) {
-        let now = Instant::now();
+        let now = now();
         match error.status() {
             Some(404) if self.absences.count(now) => {
                 return self.lose(LostReason::NotFound, error);
@@ -299,13 +304,13 @@ impl Adapter<'_> {
         }
         let wait = wait_to_open(error, &mut self.backoff);
         warn!(%error, wait_ms = wait.as_millis(), "cannot open the game stream");
-        self.stream = Stream::Waiting { until: Instant::now() + wait };
+        self.stream = Stream::Waiting { until: now + wait };
     }
 
     /// The game cannot be followed any more.
     fn lose(&mut self, reason: LostReason, error: &ApiError) {
         warn!(%error, "the game cannot be followed");
-        self.emit(Instant::now(), Event::Lost(reason));
+        self.emit(now(), Event::Lost(reason));
         self.is_over = true;
     }
 
@@ -314,7 +319,7 @@ impl Adapter<'_> {
         if let Some(complaint) = line.text.as_deref().and_then(|text| self.client.complaint(text)) {
             let wait = self.complaints.next_wait();
             warn!(complaint, wait_ms = wait.as_millis(), "the server complains in a game stream");
-            self.stream = Stream::Waiting { until: Instant::now() + wait };
+            self.stream = Stream::Waiting { until: now() + wait };
             return;
         }
         let Some(decoded) = line.text.as_deref().and_then(decode) else {
@@ -380,7 +385,7 @@ impl Adapter<'_> {
             self.client.lag_meter().learn(round_trip);
             self.slowness = 0;
         }
-        match pending.on_moves(count, shown, Instant::now()) {
+        match pending.on_moves(count, shown, now()) {
             MoveFate::Open => {}
             MoveFate::Settled => self.pending = None,
             MoveFate::Missing => {
@@ -400,13 +405,26 @@ impl Adapter<'_> {
                 debug!(ply, shown, "dropped a move for a position that is gone");
             }
             Command::Play { ply, mv, offer_draw } => {
-                self.pending = Some(PendingMove::new(ply, mv, offer_draw, Instant::now()));
+                self.answering.cancel();
+                self.answering = CancellationToken::new();
+                self.pending = Some(PendingMove::new(ply, mv, offer_draw, now()));
                 // In doubt the move waits for the whole game.
                 if !self.is_in_doubt {
                     self.send_move();
                 }
             }
             Command::Reopen => self.look_again(),
+            Command::AcceptDraw | Command::DeclineDraw | Command::AnswerTakeback(_) => {
+                let answering = self.answering.clone();
+                let (client, game) = (self.client, self.game);
+                let request = async move {
+                    let answer = carry_out(client, game, command.clone());
+                    let given_up = || Err(ApiError::NoAnswer("our move came first".to_owned()));
+                    let result = answering.run_until_cancelled(answer).await;
+                    result.unwrap_or_else(|| Answer::Command { command, result: given_up() })
+                };
+                self.requests.push(request.boxed());
+            }
             command => {
                 let request = carry_out(self.client, self.game, command).boxed();
                 self.requests.push(request);
@@ -419,7 +437,7 @@ impl Adapter<'_> {
         let Some(pending) = &mut self.pending else { return };
         self.tries += 1;
         let try_number = self.tries;
-        pending.start_try(try_number, Instant::now());
+        pending.start_try(try_number, now());
         let limit = answer_limit(self.client, self.slowness);
         let (client, game) = (self.client, self.game);
         let (mv, offer_draw) = (pending.mv, pending.offer_draw);
@@ -453,10 +471,10 @@ impl Adapter<'_> {
         if let Err(error) = &result {
             warn!(ply = pending.ply, mv = %pending.mv, %error, "a move was not taken");
         }
-        if pending.on_answer(result, is_stream_open, Instant::now()) == MoveFate::Settled {
+        if pending.on_answer(result, is_stream_open, now()) == MoveFate::Settled {
             let event = Event::MoveRefused { ply: pending.ply };
             self.pending = None;
-            self.emit(Instant::now(), event);
+            self.emit(now(), event);
         }
     }
 
@@ -548,6 +566,11 @@ async fn carry_out(client: &Client, game: &GameId, command: Command) -> Answer {
     Answer::Command { command, result }
 }
 
+/// This moment, by the clock of the runtime, which tests can turn.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => sleep_until(due.into()).await,
@@ -557,7 +580,13 @@ async fn at(due: Option<Instant>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::{
+        platform::lichess::{Options, no_names::NoNames},
+        rules::Position,
+    };
 
     #[test]
     fn the_game_is_looked_for_often_however_many_tries_have_failed() {
@@ -567,6 +596,28 @@ mod tests {
         for _ in 0..20 {
             assert!(wait_to_open(&error, &mut backoff) <= Duration::from_secs(2));
         }
+    }
+
+    /// Ten minutes without a network: the game is looked for all the time, its clock runs, and it is not
+    /// given up.
+    #[tokio::test(start_paused = true)]
+    async fn a_game_outlasts_an_outage_of_ten_minutes() {
+        let resolver = Arc::new(NoNames::default());
+        let options = Options { base_url: "http://localhost".to_owned(), ..Options::default() };
+        let token = "lip_token".to_owned().into();
+        let client = Client::with_resolver(options, token, Arc::clone(&resolver) as _).unwrap();
+        let (sender, mut events) = mpsc::channel(8);
+        let (commands, receiver) = mpsc::channel(8);
+        let id = "abcd1234".parse().unwrap();
+        // A move whose turn it may no longer be waits for the stream.
+        let mv = Position::initial().parse_uci("e2e4").unwrap();
+        commands.send(Command::Play { ply: 0, mv, offer_draw: false }).await.unwrap();
+        let game = run(&client, "ember", &id, sender, receiver);
+        let outage = timeout(Duration::from_mins(10), game).await;
+        assert!(outage.is_err(), "it gave up");
+        assert!(events.try_recv().is_err(), "nothing was told");
+        let tries = resolver.tries();
+        assert!((300..700).contains(&tries), "{tries}");
     }
 
     #[test]

@@ -217,43 +217,24 @@ pub fn decode(text: &str) -> Option<PlatformEvent> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        io,
-        sync::{
-            Arc,
-            atomic::{AtomicUsize, Ordering},
-        },
-    };
-
-    use reqwest::dns::{Name, Resolve, Resolving};
+    use std::sync::Arc;
 
     use super::*;
-    use crate::platform::lichess::Options;
-
-    /// Knows no name, and counts how often it is asked.
-    #[derive(Default)]
-    struct NoNames(AtomicUsize);
-
-    impl Resolve for NoNames {
-        fn resolve(&self, _name: Name) -> Resolving {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            Box::pin(async { Err(io::Error::other("no such name").into()) })
-        }
-    }
+    use crate::platform::lichess::{Options, no_names::NoNames};
 
     /// Ten minutes without a network: the bot tries often enough to be back soon, seldom enough to be
     /// welcome, and never gives up.
     #[tokio::test(start_paused = true)]
     async fn an_outage_of_ten_minutes_is_outlasted_with_few_tries() {
         let resolver = Arc::new(NoNames::default());
-        let options = Options { base_url: "http://bots.example".to_owned(), ..Options::default() };
+        let options = Options { base_url: "http://localhost".to_owned(), ..Options::default() };
         let token = "lip_token".to_owned().into();
         let client = Client::with_resolver(options, token, Arc::clone(&resolver) as _).unwrap();
         let (sender, mut events) = mpsc::channel(8);
         let following = follow(&client, sender, CancellationToken::new());
         let outage = timeout(Duration::from_mins(10), following).await;
         assert!(outage.is_err(), "it gave up: {outage:?}");
-        let tries = resolver.0.load(Ordering::Relaxed);
+        let tries = resolver.tries();
         assert!((12..MAX_OPENS).contains(&tries), "{tries}");
         assert!(events.try_recv().is_err(), "nothing was told");
     }

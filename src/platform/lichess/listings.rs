@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::{
     game::one_line,
@@ -80,6 +81,29 @@ pub struct TournamentBody {
     seconds_to_start: Option<u64>,
     seconds_to_finish: Option<u64>,
     is_finished: Option<bool>,
+    team_battle: Option<TeamBattleBody>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TeamBattleBody {
+    teams: Option<TeamsBody>,
+}
+
+/// The teams of a battle are a list of ids here, and an object with the ids as names there.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum TeamsBody {
+    List(Vec<String>),
+    Object(Map<String, Value>),
+}
+
+impl TeamsBody {
+    fn into_ids(self) -> Vec<String> {
+        match self {
+            Self::List(ids) => ids,
+            Self::Object(teams) => teams.into_iter().map(|(id, _)| id).collect(),
+        }
+    }
 }
 
 /// A variant is a key here and an object there.
@@ -132,6 +156,11 @@ impl TournamentBody {
             rated: self.rated.unwrap_or_default(),
             admits_bots: self.bots_allowed.unwrap_or_default(),
             berserkable: self.berserkable.unwrap_or_default(),
+            teams: self
+                .team_battle
+                .and_then(|battle| battle.teams)
+                .map(TeamsBody::into_ids)
+                .unwrap_or_default(),
             stage,
         })
     }
@@ -192,6 +221,17 @@ mod tests {
         assert!(open.admits_bots && open.rated);
         assert_eq!(open.variant, "atomic");
         assert_eq!(tournament(r#","variant":{"key":"atomic","short":"Atom"}"#).variant, "atomic");
+    }
+
+    #[test]
+    fn the_teams_of_a_battle_are_read_in_either_form() {
+        assert!(
+            tournament("").teams.is_empty() && tournament(r#","teamBattle":null"#).teams.is_empty()
+        );
+        for teams in [r#"["crew","other"]"#, r#"{"crew":["The Crew",null],"other":["Other"]}"#] {
+            let battle = format!(r#","teamBattle":{{"teams":{teams},"nbLeaders":5}}"#);
+            assert_eq!(tournament(&battle).teams, ["crew", "other"]);
+        }
     }
 
     #[test]

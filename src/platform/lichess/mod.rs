@@ -12,11 +12,13 @@ pub mod model;
 pub mod ndjson;
 
 mod error;
+#[cfg(test)]
+mod no_names;
 mod pending;
 mod refusals;
 mod stream;
 
 pub use account::{Account, StartError, check_account};
-pub use client::{Client, ClientError, Options};
+pub use client::{Client, ClientError, Options, hides_token};
 pub use error::{ApiError, RateLimit, Retry};
 pub use refusals::Patience;

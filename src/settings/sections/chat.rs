@@ -21,6 +21,8 @@ const COMMANDS: &[&str] = &[
     "queue",
     "ping",
     "wait",
+    "cpu",
+    "ram",
 ];
 
 pub(super) const KEYS: &[Key] = &[

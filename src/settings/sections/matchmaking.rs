@@ -27,6 +27,7 @@ pub(super) const KEYS: &[Key] = &[
     key("matchmaking.block", Kind::Names),
     key("matchmaking.only", Kind::Names),
     key("matchmaking.games", number(1, 64)),
+    key("matchmaking.during_games", Kind::Switch),
     key("matchmaking.pause_s", number(5, 86_400)),
     key("matchmaking.answer_limit_s", number(2, 19)),
     key("matchmaking.again_after_s", number(0, 604_800)),
@@ -50,6 +51,7 @@ pub(super) struct RawMatchmaking {
     block: Vec<String>,
     only: Vec<String>,
     games: usize,
+    during_games: bool,
     pause_s: u64,
     answer_limit_s: u64,
     again_after_s: u64,
@@ -100,6 +102,7 @@ impl RawMatchmaking {
             block: self.block.iter().collect(),
             only: self.only.iter().collect(),
             games: self.games,
+            during_games: self.during_games,
             pause: Duration::from_secs(self.pause_s),
             answer_limit: Duration::from_secs(self.answer_limit_s),
             again_after: Duration::from_secs(self.again_after_s),
@@ -107,14 +110,20 @@ impl RawMatchmaking {
     }
 }
 
-/// A clock such as `3+2`, or with a weight `3+2*5`.
+/// A clock such as `3+2`, with a weight `3+2*5`, and with a mode `3+2*5 rated`.
 pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedClock> {
+    let modes = [("rated", Mode::Rated), ("casual", Mode::Casual), ("both", Mode::Both)];
+    let with_mode = modes.into_iter().find_map(|(word, mode)| {
+        let rest = text.trim_end().strip_suffix(word)?;
+        rest.ends_with(' ').then_some((rest, Some(mode)))
+    });
+    let (text, mode) = with_mode.unwrap_or((text, None));
     let (clock, weight) = match text.split_once('*') {
         None => (text, 1),
         Some((clock, weight)) => (clock, weight.trim().parse().ok()?),
     };
     let is_weight = (1..=1_000).contains(&weight);
-    Some(WeightedClock { clock: parse_clock(clock)?, weight }).filter(|_| is_weight)
+    Some(WeightedClock { clock: parse_clock(clock)?, weight, mode }).filter(|_| is_weight)
 }
 
 /// Whether the server takes a bot's challenge with this clock.
@@ -129,13 +138,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_may_have_a_weight() {
-        let clock = |initial_s, increment_s, weight| {
-            Some(WeightedClock { clock: ChallengeClock { initial_s, increment_s }, weight })
+    fn a_clock_may_have_a_weight_and_a_mode() {
+        let with_mode = |initial_s, increment_s, weight, mode| {
+            Some(WeightedClock { clock: ChallengeClock { initial_s, increment_s }, weight, mode })
         };
+        let clock =
+            |initial_s, increment_s, weight| with_mode(initial_s, increment_s, weight, None);
         for (text, expected) in [
             ("3+2", clock(180, 2, 1)),
             ("0.5+1 * 10", clock(30, 1, 10)),
+            ("3+2 rated", with_mode(180, 2, 1, Some(Mode::Rated))),
+            ("3+2*5  casual ", with_mode(180, 2, 5, Some(Mode::Casual))),
+            ("3+2 both", with_mode(180, 2, 1, Some(Mode::Both))),
+            ("3+2rated", None),
+            ("3+2 rated*5", None),
+            ("rated", None),
+            ("3+2 fast", None),
             ("3+2*0", None),
             ("3+2*1001", None),
             ("3+2*", None),

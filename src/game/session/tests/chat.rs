@@ -241,3 +241,18 @@ fn an_answer_leaves_the_running_search_alone() {
     assert_eq!(opponent(&mut table, "!help").len(), 1);
     assert_eq!(table.found("g1f3", 0), ["play g1f3 at 2"]);
 }
+
+#[test]
+fn what_machine_it_is_is_told_only_where_that_is_set() {
+    let mut chat = ChatOptions::default();
+    let mut table = in_game();
+    for word in ["!cpu", "!ram"] {
+        assert_eq!(opponent(&mut table, word), NOTHING, "{word}");
+    }
+    chat.players.commands = vec![ChatCommand::Cpu, ChatCommand::Ram];
+    let mut table = table_of(chat);
+    table.full("e2e4 e7e5");
+    for word in ["!cpu", "!ram"] {
+        assert_eq!(opponent(&mut table, word).len(), 1, "{word}");
+    }
+}

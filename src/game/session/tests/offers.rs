@@ -264,6 +264,17 @@ fn a_takeback_on_the_opponents_turn_takes_two_moves_back() {
 }
 
 #[test]
+fn a_takeback_counts_although_moves_followed_before_we_saw_it() {
+    // 2026-11-30: the stream was opened again meanwhile, and a second takeback was agreed to.
+    for moves in ["e2e4 e7e5 g1f3 b8c6", "e2e4 e7e5 g1f3 b8c6 b1c3 g8f6"] {
+        let mut table = in_our_search(takebacks(1), 0);
+        table.state(takeback_offer(OUR_TURN));
+        table.full(moves);
+        assert_eq!(table.state(takeback_offer(moves)), ["AnswerTakeback(false)"], "{moves}");
+    }
+}
+
+#[test]
 fn a_takeback_that_comes_to_nothing_does_not_count_and_costs_a_moment_only() {
     let mut table = in_our_search(takebacks(1), 0);
     table.state(takeback_offer(OUR_TURN));

@@ -86,6 +86,11 @@ pub enum ClientError {
     /// The base URL is none.
     #[error("not a base URL like https://lichess.org: {0:?}")]
     BaseUrl(String),
+    /// The address is not encrypted, and not of this machine.
+    #[error(
+        "the token would travel in clear text to {0:?}: use https, or a server on this machine"
+    )]
+    ClearText(String),
     /// The token has characters that cannot be sent.
     #[error("the token is empty or has characters that no token has")]
     Token,
@@ -144,6 +149,9 @@ impl Client {
         let is_plain = url.username().is_empty() && url.password().is_none();
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() || !is_plain {
             return Err(bad_url());
+        }
+        if !hides_token(&url) {
+            return Err(ClientError::ClearText(options.base_url.clone()));
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
         let authorization = authorization(&token)?;
@@ -359,6 +367,11 @@ fn http_client(
     builder.build().map_err(|error| ClientError::Tls(causes(&error)))
 }
 
+/// Whether nobody on the way to this server can read the token: over TLS, or if there is no way.
+pub fn hides_token(url: &Url) -> bool {
+    url.scheme() == "https" || is_loopback(url)
+}
+
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
@@ -405,6 +418,14 @@ mod tests {
         }
         for bad in ["", "lichess.org", "ftp://lichess.org", "http://user:pw@localhost", "http://"] {
             assert!(matches!(client(bad), Err(ClientError::BaseUrl(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_token_travels_in_clear_text() {
+        let open = ["http://lichess.org", "http://192.168.1.2:8080", "http://localhost.example"];
+        for open in open {
+            assert!(matches!(client(open), Err(ClientError::ClearText(_))), "{open}");
         }
     }
 
