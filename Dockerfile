@@ -22,10 +22,15 @@ FROM scratch
 COPY --from=build /image /
 # What is remembered across restarts; everything else may be read-only.
 ENV STATE_DIRECTORY=/var/lib/meitner/state
+# Figures and health, for this container alone.
+ENV MEITNER_METRICS__LISTEN=127.0.0.1:9464
 # The working directory's `config/meitner.toml` is read, if one is mounted there.
 WORKDIR /var/lib/meitner
 USER 65532:65532
 # The first SIGTERM lets running games finish. Give the container time for that.
 STOPSIGNAL SIGTERM
+# Whether the bot lives; a server that is down does not make it unhealthy.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["/usr/local/bin/meitner", "health"]
 ENTRYPOINT ["/usr/local/bin/meitner"]
 CMD ["run"]

@@ -8,6 +8,8 @@ pub mod rules;
 
 pub mod pgn;
 
+pub mod metrics;
+
 pub mod arbiter;
 
 pub mod search;
@@ -25,6 +27,8 @@ pub mod uci;
 pub mod selfplay;
 
 pub mod arena;
+
+pub mod web;
 
 pub mod settings;
 

@@ -301,6 +301,33 @@ fn names_come_from_files_as_well() {
 }
 
 #[test]
+fn metrics_are_told_where_it_is_set_and_elsewhere_only_if_that_is_wanted() {
+    let listen = |file: &str| Case::new(file).load().unwrap().web.listen;
+    assert_eq!(listen(""), None);
+    for address in ["127.0.0.1:9464", "[::1]:9464", "127.0.0.9:0"] {
+        let file = format!("[metrics]\nlisten = \"{address}\"\n");
+        assert_eq!(listen(&file), address.parse().ok(), "{address}");
+    }
+    let remote = "[metrics]\nlisten = \"[::]:9464\"\nallow_remote = true\n";
+    assert_eq!(listen(remote), "[::]:9464".parse().ok());
+    for (file, sentence) in [
+        (
+            "[metrics]\nlisten = \"9464\"",
+            "my.toml: `metrics.listen` is \"9464\", but must be an address and a port like \
+             127.0.0.1:9464, or empty",
+        ),
+        (
+            "[metrics]\nlisten = \"0.0.0.0:9464\"",
+            "my.toml: `metrics.listen` is \"0.0.0.0:9464\", but must be an address of this machine \
+             alone, like 127.0.0.1:9464, unless `metrics.allow_remote` is true, since everybody who \
+             reaches another one can read the metrics",
+        ),
+    ] {
+        assert_eq!(Case::new(file).sentence(), sentence, "{file}");
+    }
+}
+
+#[test]
 fn what_is_remembered_has_its_usual_place_its_own_or_none() {
     let folder = |case: &Case| case.load().unwrap().daemon.store.folder;
     let mut case = Case::new("");

@@ -11,6 +11,7 @@ mod demo;
 mod engine;
 mod exit;
 mod games;
+mod health;
 mod host;
 mod ics;
 mod install;
@@ -74,6 +75,8 @@ enum Command {
     Wdl(training::WdlArgs),
     /// Tell whether settings, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
+    /// Ask the bot that runs with these settings how it is
+    Health(health::HealthArgs),
     /// Look at the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -105,6 +108,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Stats(args) => stats::stats(args),
         Command::Wdl(args) => training::wdl(args),
         Command::Check(args) => check::check(args),
+        Command::Health(args) => health::health(args),
         Command::Config(config::ConfigCommand::Show(args)) => config::show(args),
         Command::Systemd(args) => install::systemd(args),
         Command::Completions(args) => install::completions(args),

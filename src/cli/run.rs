@@ -1,21 +1,25 @@
 //! `run`: the bot on its servers, until a signal ends it.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{net::SocketAddr, process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
 use tokio::{
+    net::TcpListener,
     runtime::Runtime,
     sync::watch,
     task::{JoinError, JoinSet},
 };
+use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use crate::{
     cli::{exit, log, options::SettingsArgs},
     daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
     game::LiveGames,
+    metrics::Metrics,
     platform::{fics, lichess::Client},
     settings::Settings,
+    web,
 };
 
 /// Where the bot plays.
@@ -27,10 +31,11 @@ struct Platforms {
 /// Runs the bot.
 pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let settings = args.load()?;
-    let platforms = Platforms::of(&settings)?;
+    let metrics = Metrics::new();
+    let platforms = Platforms::of(&settings, &metrics)?;
     let _log = log::start(&settings.log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
-    let summary = runtime.block_on(play(args.clone(), settings, platforms))?;
+    let summary = runtime.block_on(play(args.clone(), settings, platforms, metrics))?;
     let Summary { won, lost, drawn, unfinished, .. } = summary;
     if unfinished > 0 {
         warn!(won, lost, drawn, unfinished, "left before the games were finished");
@@ -42,10 +47,11 @@ pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
 
 impl Platforms {
     /// FICS if it is enabled; lichess unless FICS is, and there is no token.
-    fn of(settings: &Settings) -> anyhow::Result<Self> {
+    fn of(settings: &Settings, metrics: &Metrics) -> anyhow::Result<Self> {
         let fics = settings.fics()?;
         let lichess = if fics.is_none() || settings.names_token() {
-            Some(Arc::new(Client::new(settings.lichess.clone(), settings.token()?)?))
+            let client = Client::new(settings.lichess.clone(), settings.token()?)?;
+            Some(Arc::new(client.with_metrics(metrics)))
         } else {
             None
         };
@@ -57,6 +63,7 @@ async fn play(
     args: SettingsArgs,
     settings: Settings,
     platforms: Platforms,
+    metrics: Metrics,
 ) -> anyhow::Result<Summary> {
     let hangups = Hangups::listen().context("signals cannot be listened to")?;
     info!(
@@ -70,8 +77,17 @@ async fn play(
     );
     warn_of_contradiction(&settings.daemon.policy, settings.daemon.concurrency);
     let shutdown = Shutdown::new();
+    let mut services = JoinSet::new();
+    let services_end = CancellationToken::new();
+    let closing = shutdown.finish().clone();
+    if let Some(address) = settings.web.listen {
+        let (listener, closing) = (listen(address).await?, closing.clone());
+        services.spawn(web::serve(listener, metrics.clone(), closing, services_end.clone()));
+    }
+    services.spawn(daemon::service::report(metrics.clone(), closing, services_end.clone()));
     let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
-    let mut bots = start(&settings.daemon, platforms, &policies, &shutdown);
+    let resources = Resources::new(&settings.daemon).with_metrics(&metrics);
+    let mut bots = start(&settings.daemon, &resources, platforms, &policies, &shutdown);
     let mut known = settings;
     let reloading = hangups.follow(
         move || args.load(),
@@ -80,24 +96,36 @@ async fn play(
             known = new;
         },
     );
-    tokio::select! {
+    let summary = tokio::select! {
         summary = join(&mut bots) => summary,
         result = shutdown.follow_signals() => {
             result.context("signals cannot be listened to")?;
             anyhow::bail!("the task that follows signals ended")
         }
         () = reloading => anyhow::bail!("the task that follows SIGHUP ended"),
-    }
+    };
+    services_end.cancel();
+    while services.join_next().await.is_some() {}
+    summary
+}
+
+/// Opens the port for metrics and health.
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("`metrics.listen` is {address}, where it is not possible to listen")
+    })?;
+    info!(address = %listener.local_addr()?, "metrics and health are told here");
+    Ok(listener)
 }
 
 /// Starts one bot for each platform. They share the slots and the cores.
 fn start(
     options: &daemon::Options,
+    resources: &Resources,
     platforms: Platforms,
     policies: &watch::Receiver<Arc<PolicyOptions>>,
     shutdown: &Shutdown,
 ) -> JoinSet<anyhow::Result<Summary>> {
-    let resources = Resources::new(options);
     let mut bots = JoinSet::new();
     if let Some(client) = platforms.lichess {
         let (options, policies, shutdown) = (options.clone(), policies.clone(), shutdown.clone());
@@ -110,7 +138,7 @@ fn start(
     }
     if let Some(link) = platforms.fics {
         let (options, policies, shutdown) = (options.clone(), policies.clone(), shutdown.clone());
-        let live = watch::channel(LiveGames::new()).0;
+        let (resources, live) = (resources.clone(), watch::channel(LiveGames::new()).0);
         bots.spawn(async move {
             let bot = daemon::fics::run(options, link, policies, shutdown, live, &resources);
             Ok(bot.await?)

@@ -55,6 +55,15 @@ pub(super) fn may_start(budget: &Budget, options: &BudgetOptions, now: Epoch) ->
     Ok(())
 }
 
+/// How many games with bots may still begin in the running window; `None` if they are not counted.
+pub(super) fn left(budget: &Budget, options: &BudgetOptions, now: Epoch) -> Option<u32> {
+    if budget.until.is_some_and(|until| until > now && until <= now.after(DAY)) {
+        return Some(0);
+    }
+    let games = start_of_window(budget, now).map_or(0, |_| budget.games);
+    options.per_day.map(|per_day| per_day.saturating_sub(games))
+}
+
 /// A game with a bot starts, or may do so.
 pub(super) fn started(budget: &mut Budget, now: Epoch) {
     let since = start_of_window(budget, now);
@@ -124,6 +133,18 @@ mod tests {
         assert_eq!(may_start(&budget, &options, NOON.after(24 * HOUR)), Ok(()));
         started(&mut budget, NOON.after(24 * HOUR));
         assert_eq!((budget.since, budget.games), (Some(NOON.after(24 * HOUR)), 1));
+    }
+
+    #[test]
+    fn what_is_left_is_told_if_anything_is_counted() {
+        let mut budget = after_games(3);
+        let left = |budget: &Budget, now| left(budget, &options(5, false), now);
+        assert_eq!(left(&budget, NOON), Some(2));
+        assert_eq!(left(&budget, NOON.after(24 * HOUR)), Some(5));
+        exhausted(&mut budget, HOUR, NOON);
+        assert_eq!(left(&budget, NOON), Some(0));
+        let uncounted = BudgetOptions { per_day: None, spread: false };
+        assert_eq!(super::left(&after_games(3), &uncounted, NOON), None);
     }
 
     #[test]

@@ -20,7 +20,9 @@ use tracing::{Instrument as _, debug, error, info, info_span, warn};
 use crate::{
     daemon::{
         Options, Resources, Shutdown, Summary, Unfinished,
+        figures::{count_moves, result_kind},
         opponents::Opponents,
+        pace::Pace,
         policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
         queue::{Queue, QueueFull},
         recorder::Recorder,
@@ -29,9 +31,10 @@ use crate::{
         tasks::{Crash, GameTasks},
     },
     game::{
-        self, Ending, GameId, LagMeter, LiveGames, Session, WaitingNames,
+        self, Ending, GameId, GameResult, LagMeter, LiveGames, Session, WaitingNames,
         driver::{EngineFailedError, Observers},
     },
+    metrics::{AnswerKind, Beat, Fault, PlatformMetrics},
     platform::{
         Challenge, DeclineReason,
         fics::{self, Kind, LinkError, NewGame, Request},
@@ -67,16 +70,22 @@ pub async fn run(
     let (requests, request_receiver) = mpsc::channel(REQUESTS_CAPACITY);
     let cancel = CancellationToken::new();
     let mut client = JoinSet::new();
-    let lag = LagMeter::default();
+    let beat = resources.metrics.begin_loop("fics");
+    let metrics = resources.metrics.platform("fics");
+    let meters = (LagMeter::default(), metrics.clone());
     let account = AccountKey { platform: Platform::Fics, account: link.account.to_lowercase() };
     let token = cancel.clone();
-    client
-        .spawn(async move { fics::run(&link, &lag, event_sender, request_receiver, token).await });
+    client.spawn(async move {
+        let meters = (&meters.0, &meters.1);
+        fics::run(&link, meters, event_sender, request_receiver, token).await
+    });
     live.send_replace(LiveGames::new());
     let mut supervisor = Supervisor {
         slots: Slots::sharing(&resources.seats),
         engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
         options,
+        shared: resources.clone(),
+        metrics,
         policy,
         queue: Queue::default(),
         games: GameTasks::new(),
@@ -87,16 +96,18 @@ pub async fn run(
         cancel,
         recorder: Recorder::new(resources.store.clone(), account),
         opponents: Opponents::default(),
+        is_connected: false,
         closing: Closing::No,
         summary: Summary::default(),
     };
-    let failure = supervisor.run(events, &mut client, &shutdown).await;
+    let failure = supervisor.run(events, &mut client, &shutdown, &beat).await;
     // Without requests the client takes its leave, unless it is just connecting.
     supervisor.requests = None;
     if timeout(FAREWELL, client.join_next()).await.is_err() {
         supervisor.cancel.cancel();
     }
     while client.join_next().await.is_some() {}
+    supervisor.metrics.stream_lost();
     supervisor.log_summary("stopped on FICS");
     supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
@@ -104,6 +115,8 @@ pub async fn run(
 
 struct Supervisor {
     options: Options,
+    shared: Resources,
+    metrics: PlatformMetrics,
     policy: watch::Receiver<Arc<PolicyOptions>>,
     slots: Slots,
     queue: Queue,
@@ -122,6 +135,7 @@ struct Supervisor {
     cancel: CancellationToken,
     recorder: Recorder,
     opponents: Opponents,
+    is_connected: bool,
     closing: Closing,
     summary: Summary,
 }
@@ -132,11 +146,12 @@ impl Supervisor {
         mut events: mpsc::Receiver<fics::Event>,
         client: &mut JoinSet<Result<(), LinkError>>,
         shutdown: &Shutdown,
+        beat: &Beat,
     ) -> Option<LinkError> {
         let mut failure = None;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut last_summary = Instant::now();
+        let mut pace = Pace::new(self.options.summary_interval, Instant::now());
         while !self.is_done() {
             let closing = self.closing;
             tokio::select! {
@@ -149,8 +164,8 @@ impl Supervisor {
                 }
                 _ = tick.tick() => {
                     self.expire();
-                    if last_summary.elapsed() >= self.options.summary_interval {
-                        last_summary = Instant::now();
+                    self.shared.tell_store_health();
+                    if pace.is_due(&self.summary, self.games.len() > 0, Instant::now()) {
                         self.log_summary("summary of FICS");
                     }
                 }
@@ -159,6 +174,8 @@ impl Supervisor {
                 () = closing.time_is_up() => self.on_time_up(),
             }
             self.admit();
+            self.metrics.set_load(self.games.len(), self.queue.len());
+            beat.now();
         }
         failure
     }
@@ -166,6 +183,8 @@ impl Supervisor {
     fn on_event(&mut self, event: fics::Event) {
         match event {
             fics::Event::Connected(login) => {
+                self.metrics.stream_opened();
+                self.is_connected = true;
                 info!(account = login.name, guest = login.is_guest, "playing on FICS");
                 if !login.is_computer && !login.is_guest {
                     warn!(
@@ -176,6 +195,13 @@ impl Supervisor {
                 }
             }
             fics::Event::Lost => {
+                let was_connected = std::mem::take(&mut self.is_connected);
+                self.metrics.stream_lost();
+                self.metrics.fault(if was_connected {
+                    Fault::StreamLost
+                } else {
+                    Fault::StreamRefused
+                });
                 for challenge in self.queue.drain() {
                     self.recorder.answered(&challenge.id, ChallengeAnswer::Withdrawn);
                     debug!(challenge = %challenge.id, "gone with the connection");
@@ -281,6 +307,7 @@ impl Supervisor {
         }
         self.slots.answer(&challenge.id, Instant::now());
         self.summary.accepted += 1;
+        self.metrics.challenge(AnswerKind::Accepted, "");
         info!(challenge = %challenge.id, "accepting");
         self.recorder.answered(&challenge.id, ChallengeAnswer::Accepted);
         self.request(Request::Accept(challenge.id.clone()));
@@ -290,6 +317,7 @@ impl Supervisor {
         info!(challenge = %id, %reason, %why, "declining");
         self.recorder.declined(&id, reason.key(), Some(why));
         self.summary.declined += 1;
+        self.metrics.challenge(AnswerKind::Declined, why.into());
         self.request(Request::Decline(id, reason));
     }
 
@@ -316,12 +344,14 @@ impl Supervisor {
             self.slots.release(&challenge);
         }
         self.slots.release_all();
+        self.metrics.game_started();
         let engine = self.engines.take();
         let session = Session::new(id.clone(), self.options.game.clone());
         let (snapshots, watcher) = watch::channel(session.snapshot());
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);
         });
+        let counting = count_moves(snapshots.subscribe(), self.metrics.clone());
         let observers = Observers { snapshots, on_sheet: self.recorder.follow(id.clone()) };
         let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "fics", game_id = %id);
@@ -330,7 +360,7 @@ impl Supervisor {
             let driver = game::driver::run(session, shared, link, observers, waiting, quit);
             driver.await.map(|ending| (ending, engine))
         };
-        self.games.spawn(id, game.instrument(span));
+        self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));
     }
 
     fn on_game_end(
@@ -347,19 +377,29 @@ impl Supervisor {
                 self.engines.give_back(engine);
                 let Ending { reason, result, plies, .. } = &ending;
                 info!(game_id = %id, %result, %reason, plies, "game over on FICS");
-                self.summary.count(ending.result);
+                self.count_result(ending.result);
             }
             // The client sees that nobody plays the game, and gives it up.
             Ok(Err(error)) => {
                 error!(game_id = %id, %error, "a game's task failed");
-                self.summary.unknown += 1;
+                self.count_failure();
             }
             Err(Crash::Panicked(message)) => {
                 error!(game_id = %id, message, "a game's task failed");
-                self.summary.unknown += 1;
+                self.count_failure();
             }
-            Err(Crash::Aborted) => self.summary.unknown += 1,
+            Err(Crash::Aborted) => self.count_result(GameResult::Unknown),
         }
+    }
+
+    fn count_result(&mut self, result: GameResult) {
+        self.summary.count(result);
+        self.metrics.game_over(result_kind(result));
+    }
+
+    fn count_failure(&mut self) {
+        self.metrics.fault(Fault::GameFailed);
+        self.count_result(GameResult::Unknown);
     }
 
     fn expire(&mut self) {
@@ -421,7 +461,20 @@ impl Supervisor {
 
     fn log_summary(&self, message: &str) {
         let Summary { accepted, declined, won, lost, drawn, aborted, unknown, .. } = self.summary;
-        info!(accepted, declined, won, lost, drawn, aborted, unknown, "{message}");
+        info!(
+            running = self.games.len(),
+            accepted,
+            declined,
+            won,
+            lost,
+            drawn,
+            aborted,
+            unknown,
+            moves = self.metrics.moves(),
+            faults = self.metrics.faults(),
+            connected = self.is_connected,
+            "{message}"
+        );
     }
 }
 

@@ -6,14 +6,17 @@
 pub mod fics;
 pub mod policy;
 pub mod reload;
+pub mod service;
 pub mod shutdown;
 
 mod budget;
 mod declines;
+mod figures;
 mod keeper;
 mod login;
 mod matchmaking;
 mod opponents;
+mod pace;
 mod queue;
 mod recorder;
 mod requests;

@@ -1,11 +1,15 @@
-//! What all platforms of a process share: how many games there may be, the cores, and what is
-//! remembered.
+//! What all platforms of a process share: how many games there may be, the cores, what is remembered,
+//! and the figures.
 
 use crate::{
     daemon::{Options, slots::Seats},
+    metrics::Metrics,
     search::Scheduler,
-    store::Store,
+    store::{Condition, Store},
 };
+
+/// The kind of warning about what is remembered.
+const STORE: &str = "store";
 
 /// What the platforms of a process share. Clones share the same.
 #[derive(Clone, Debug)]
@@ -13,6 +17,7 @@ pub struct Resources {
     pub(super) seats: Seats,
     pub(super) scheduler: Scheduler,
     pub(super) store: Store,
+    pub(super) metrics: Metrics,
 }
 
 impl Resources {
@@ -23,11 +28,29 @@ impl Resources {
             seats: Seats::new(options.concurrency),
             scheduler: Scheduler::new(options.cores),
             store: Store::open(&options.store),
+            metrics: Metrics::new(),
         }
+    }
+
+    /// The same, and what happens is counted here.
+    #[must_use]
+    pub fn with_metrics(self, metrics: &Metrics) -> Self {
+        Self { metrics: metrics.clone(), ..self }
     }
 
     /// Where it is remembered what happens.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Lets the figures and the health tell whether it is remembered.
+    pub(super) fn tell_store_health(&self) {
+        let condition = self.store.health().borrow().condition.clone();
+        let sentence = match condition {
+            Condition::Off => return,
+            Condition::Good => None,
+            Condition::Failing(cause) => Some(format!("what happens is not remembered: {cause}")),
+        };
+        self.metrics.warn(STORE, sentence.as_deref());
     }
 }

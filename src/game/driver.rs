@@ -14,7 +14,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     game::{
-        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason,
+        Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason, Reply,
         Scoresheet, SearchRequest, Session, Snapshot, Thought, WaitingNames,
         scoresheet::{Scorer, Seen},
     },
@@ -76,6 +76,8 @@ pub async fn run(
         waiting,
         search: None,
         stopped: None,
+        stopwatch: Stopwatch::default(),
+        reply: None,
         has_quit: false,
     };
     let ending = driver.play(quit).await;
@@ -94,14 +96,50 @@ struct Driver {
     search: Option<RunningSearch>,
     /// The last search that was stopped. It may not have reported yet.
     stopped: Option<RunningSearch>,
+    stopwatch: Stopwatch,
+    /// What our last move took.
+    reply: Option<Reply>,
     has_quit: bool,
+}
+
+/// Takes the time of a move of ours, in its parts.
+#[derive(Debug, Default)]
+struct Stopwatch {
+    /// How long the running search had to wait for its beginning.
+    before: Duration,
+    /// When it began, or when our turn did if it pondered.
+    began: Option<Instant>,
+    /// When it ended, by its own thread.
+    ended: Option<Instant>,
+}
+
+impl Stopwatch {
+    /// A search begins that answers a line which arrived then, if it answers one.
+    fn begin(&mut self, arrived: Option<Instant>) {
+        let now = Instant::now();
+        let before = arrived.map(|at| now.saturating_duration_since(at));
+        *self = Self { before: before.unwrap_or_default(), began: Some(now), ended: None };
+    }
+
+    /// A move is handed on: how long that took without the search, and the search. A move that needed
+    /// none answers a line that arrived then.
+    fn stop(&mut self, arrived: Option<Instant>) -> (Duration, Option<Duration>) {
+        let now = Instant::now();
+        match std::mem::take(self) {
+            Self { before, began: Some(began), ended: Some(ended) } => {
+                let thinking = ended.saturating_duration_since(began);
+                (before + now.saturating_duration_since(ended), Some(thinking))
+            }
+            _ => (arrived.map(|at| now.saturating_duration_since(at)).unwrap_or_default(), None),
+        }
+    }
 }
 
 /// The channels of one search. Those of a stopped search are dropped with it, so that nothing it
 /// says later can be taken for news of the next.
 struct RunningSearch {
     id: SearchId,
-    report: oneshot::Receiver<Report>,
+    report: oneshot::Receiver<(Report, Instant)>,
     /// Only the newest matters, and the engine's thread never waits for us.
     info: watch::Receiver<Option<search::Info>>,
 }
@@ -145,9 +183,10 @@ impl Driver {
     }
 
     /// Takes in the end of the running search.
-    fn found(&mut self, report: Option<Report>) -> Result<Found, EngineFailedError> {
+    fn found(&mut self, end: Option<(Report, Instant)>) -> Result<Found, EngineFailedError> {
         let id = self.search.take().map(|search| search.id);
-        let report = report.filter(|report| Some(report.id) == id).ok_or(EngineFailedError)?;
+        let (report, at) = end.filter(|end| Some(end.0.id) == id).ok_or(EngineFailedError)?;
+        self.stopwatch.ended = Some(at);
         let thought = thought_of(&report.info);
         Ok(Found { best: report.best, ponder: report.ponder, thought })
     }
@@ -155,15 +194,34 @@ impl Driver {
     /// Hands one input to the session and carries out its answer.
     async fn step(&mut self, input: Input) -> Option<Ending> {
         let was_known = self.session.players().is_some();
+        let arrived = match &input {
+            Input::Server(arrived) => Some(arrived.at),
+            _ => None,
+        };
         let (seen, now) = (Seen::of(&input), Instant::now());
-        let mut ending = None;
+        let (mut ending, mut played) = (None, None);
         let actions = self.session.handle(input, now);
         let is_sheet_new = self.scorer.follow(&seen, &self.session, &actions, now);
         for action in actions {
             match action {
-                Action::Send(command) => self.send(command).await,
-                Action::Search(request) => self.start_search(*request),
-                Action::PonderHit { at } => self.engine.ponder_hit_at(at),
+                Action::Send(command) => {
+                    let ply = match &command {
+                        Command::Play { ply, .. } => Some(*ply),
+                        _ => None,
+                    };
+                    self.send(command).await;
+                    played = played.or(ply.map(|ply| (ply, self.stopwatch.stop(arrived))));
+                }
+                Action::Search(request) => {
+                    if !request.limits.ponder {
+                        self.stopwatch.begin(arrived);
+                    }
+                    self.start_search(*request);
+                }
+                Action::PonderHit { at } => {
+                    self.engine.ponder_hit_at(at);
+                    self.stopwatch.begin(arrived);
+                }
                 Action::StopSearch => self.stop_search(),
                 Action::Alert(trouble) if trouble.is_fatal() => error!("{trouble}"),
                 Action::Alert(trouble) => warn!("{trouble}"),
@@ -174,7 +232,12 @@ impl Driver {
         if let Some(sheet) = self.scorer.sheet().filter(|_| is_sheet_new) {
             (self.observers.on_sheet)(sheet);
         }
-        let snapshot = self.session.snapshot();
+        let mut snapshot = self.session.snapshot();
+        if let Some((ply, (latency, thinking))) = played {
+            let time_left = snapshot.our_time_left(Instant::now());
+            self.reply = Some(Reply { ply, latency, thinking, time_left });
+        }
+        snapshot.reply = self.reply;
         if !was_known && self.session.players().is_some() {
             log_start(&snapshot);
         }
@@ -203,7 +266,7 @@ impl Driver {
             Update::Report(report) => {
                 if let Some(sender) = report_sender.take() {
                     // Nobody listens any more when the search was stopped and given up.
-                    let _ = sender.send(report);
+                    let _ = sender.send((report, Instant::now()));
                 }
             }
         };
@@ -234,7 +297,9 @@ impl Driver {
 
 /// The report of the running search, `None` if the engine dropped it; waits for ever if no search
 /// runs. Cancel-safe.
-async fn reported(report: Option<&mut oneshot::Receiver<Report>>) -> Option<Report> {
+async fn reported(
+    report: Option<&mut oneshot::Receiver<(Report, Instant)>>,
+) -> Option<(Report, Instant)> {
     match report {
         Some(report) => report.await.ok(),
         None => std::future::pending().await,
@@ -375,6 +440,29 @@ mod tests {
         table.event(Event::State(state("e2e4 e7e5"))).await;
         assert_eq!(ply_of(&table.command().await), 2);
         assert!(table.snapshots.borrow().thought.is_some());
+    }
+
+    #[tokio::test]
+    async fn what_a_move_took_is_told_in_its_parts() {
+        let nodes = Some(100);
+        let mut table = Table::new(Options { nodes, ..Options::default() });
+        table.full("e2e4 e7e5").await;
+        assert_eq!(ply_of(&table.command().await), 2);
+        let of_ply = |ply| move |snapshot: &Snapshot| snapshot.reply.is_some_and(|r| r.ply == ply);
+        let reply = table.snapshots.wait_for(of_ply(2)).await.unwrap().reply.unwrap();
+        assert!(reply.thinking.is_some_and(|time| !time.is_zero()), "{reply:?}");
+        assert!(!reply.latency.is_zero(), "{reply:?}");
+        assert!(reply.time_left.is_some_and(|left| left <= Duration::from_mins(10)), "{reply:?}");
+    }
+
+    #[test]
+    fn a_move_without_a_search_is_measured_from_its_line() {
+        let arrived = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
+        let (latency, thinking) = Stopwatch::default().stop(Some(arrived));
+        assert!(latency >= Duration::from_secs(3));
+        assert_eq!(thinking, None);
+        // One that waited on purpose answers no line.
+        assert_eq!(Stopwatch::default().stop(None), (Duration::ZERO, None));
     }
 
     #[tokio::test]

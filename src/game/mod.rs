@@ -36,5 +36,5 @@ pub use event::{
 pub use lag::{Lag, LagMeter};
 pub use scoresheet::{Entry, Scoresheet};
 pub use session::{Found, Input, PonderCount, Session, Thought};
-pub use snapshot::{LiveGames, Phase, Snapshot};
+pub use snapshot::{LiveGames, Phase, Reply, Snapshot};
 pub use text::one_line;

@@ -1,6 +1,9 @@
 //! What a viewer sees of a running game.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::watch;
 
@@ -40,8 +43,24 @@ pub struct Snapshot {
     pub ponder: Option<Move>,
     /// How good our guesses were.
     pub ponder_count: PonderCount,
+    /// What our last move took, as the driver has measured it.
+    pub reply: Option<Reply>,
     /// Where the game stands.
     pub phase: Phase,
+}
+
+/// What a move of ours took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// How many moves came before it.
+    pub ply: usize,
+    /// From the arrival of the line that made it our turn until the move was handed on to be sent,
+    /// without the search.
+    pub latency: Duration,
+    /// How long it was searched on our time; `None` if nothing was.
+    pub thinking: Option<Duration>,
+    /// What our clock had left, if one ran.
+    pub time_left: Option<Duration>,
 }
 
 /// Where a game stands.
@@ -63,6 +82,12 @@ impl Snapshot {
     /// The opponent, once known.
     pub fn opponent(&self) -> Option<&Player> {
         self.our_color.map(|us| &self.players[(!us).index()])
+    }
+
+    /// What our clock has left at `now`, if one runs.
+    pub fn our_time_left(&self, now: Instant) -> Option<Duration> {
+        let (us, clock) = (self.our_color?, self.clock?);
+        self.running.map(|_| clock.remaining_at(us, self.running, now))
     }
 
     /// The time left to White and to Black at `now`, in milliseconds.

@@ -20,6 +20,7 @@ use crate::{
     daemon,
     platform::{fics, lichess},
     settings::sections::Raw,
+    web,
 };
 
 pub use error::{SettingsError, Source};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub lichess: lichess::Options,
     /// How the bot runs and plays.
     pub daemon: daemon::Options,
+    /// What is shown over HTTP, and where.
+    pub web: web::Options,
     /// What is logged, and how.
     pub log: LogOptions,
     token: TokenOptions,
@@ -126,7 +129,8 @@ impl Settings {
         let fics = raw.fics();
         let daemon = raw.daemon(sources.state_home.as_deref())?;
         let shown = merged.shown();
-        Ok(Self { lichess: raw.lichess(), daemon, log: raw.log(), token, fics, password, shown })
+        let (lichess, web, log) = (raw.lichess(), raw.web(), raw.log());
+        Ok(Self { lichess, daemon, web, log, token, fics, password, shown })
     }
 
     /// The names of all keys, in the order of `config/meitner.toml`.

@@ -54,6 +54,8 @@ pub(super) enum Kind {
     Teams,
     /// A name on a FICS server, or `guest`.
     Login,
+    /// An address and a port to listen on, or nothing.
+    Listen,
     /// What to look for on a FICS server, such as `3 0 unrated`; or nothing.
     Seek,
 }
@@ -146,6 +148,7 @@ impl Kind {
             (Self::Url, ValueKind::String(text)) => is_url(text),
             (Self::Filter, ValueKind::String(text)) => is_filter(text),
             (Self::Login, ValueKind::String(text)) => sections::is_login(text),
+            (Self::Listen, ValueKind::String(text)) => sections::is_listen(text),
             (Self::Seek, ValueKind::String(text)) => sections::is_seek(text),
             (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
             (Self::Words(_), ValueKind::Array(items)) if items.is_empty() => false,
@@ -190,6 +193,7 @@ impl Kind {
             Self::Names => "a list of names".to_owned(),
             Self::Files => "a list of files".to_owned(),
             Self::Login => "guest, or a name of 3 to 17 letters".to_owned(),
+            Self::Listen => "an address and a port like 127.0.0.1:9464, or empty".to_owned(),
             Self::Seek => {
                 "minutes and seconds, and perhaps rated or unrated, like 3 0 unrated".to_owned()
             }

@@ -79,6 +79,7 @@ impl Site {
             .current_dir(self.folder())
             .env("MEITNER_LICHESS__TOKEN", token)
             .env("STATE_DIRECTORY", self.folder())
+            .env_remove("NOTIFY_SOCKET")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());

@@ -3,7 +3,9 @@
 
 mod exit;
 mod harness;
+mod health;
 mod log;
 mod memory;
 mod reload;
 mod restart;
+mod service;

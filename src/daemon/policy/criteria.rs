@@ -82,7 +82,8 @@ impl Default for Criteria {
 }
 
 /// What a challenge was declined for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "each is named after the setting or the state that it stands for")]
 pub enum Criterion {
     Variant,

@@ -14,6 +14,7 @@ use crate::{
         tournament::Berserk,
     },
     game::{GameId, WaitingNames},
+    metrics::AnswerKind,
     platform::{
         Challenge, DeclineReason, User,
         lichess::{ApiError, Retry},
@@ -151,11 +152,13 @@ impl Supervisor {
         info!(challenge = %id, %reason, %why, "declining");
         self.recorder.declined(&id, reason.key(), Some(why));
         self.summary.declined += 1;
+        self.metrics.challenge(AnswerKind::Declined, why.into());
         self.requests.decline(id, reason);
     }
 
     pub(super) fn on_accepted(&mut self, challenge: Challenge) {
         self.summary.accepted += 1;
+        self.metrics.challenge(AnswerKind::Accepted, "");
         info!(challenge = %challenge.id, "accepted");
         self.recorder.answered(&challenge.id, ChallengeAnswer::Accepted);
         if let Some(user) = &challenge.challenger {
@@ -195,6 +198,7 @@ impl Supervisor {
             return;
         }
         self.recorder.failed(&challenge.id, error.to_string());
+        self.metrics.challenge(AnswerKind::Failed, "");
         if challenge.challenger.as_ref().is_some_and(|user| user.is_bot) {
             self.keeper.change(|state| budget::not_started(&mut state.budget));
         }
@@ -234,6 +238,7 @@ impl Supervisor {
             } else {
                 info!(challenge = %challenge.id, "waited too long, dropped");
                 self.recorder.answered(&challenge.id, ChallengeAnswer::Expired);
+                self.metrics.challenge(AnswerKind::Dropped, "");
             }
         }
     }

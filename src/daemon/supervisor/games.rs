@@ -8,6 +8,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 
 use crate::{
     daemon::{
+        figures::{count_moves, result_kind},
         policy::VARIANT,
         shutdown::Unfinished,
         slots::Holder,
@@ -15,9 +16,10 @@ use crate::{
         tasks::Crash,
     },
     game::{
-        self, EndReason, Ending, GameId, Session, WaitingNames,
+        self, EndReason, Ending, GameId, GameResult, Session, WaitingNames,
         driver::{EngineFailedError, Observers},
     },
+    metrics::Fault,
     platform::{
         GameStart,
         lichess::{Client, adapter},
@@ -102,13 +104,15 @@ impl Supervisor {
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);
         });
+        self.metrics.game_started();
+        let counting = count_moves(snapshots.subscribe(), self.metrics.clone());
         let on_sheet = self.recorder.follow(id.clone());
         let observers = Observers { snapshots, on_sheet };
         let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
         let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "lichess", game_id = %id);
         let game = play(client, account, session, engine, observers, waiting, quit);
-        self.games.spawn(id, game.instrument(span));
+        self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));
     }
 
     pub(super) fn on_game_end(
@@ -126,7 +130,7 @@ impl Supervisor {
                 self.count(&id, &ending);
                 self.refresh_rating();
             }
-            Err(Crash::Aborted) => self.summary.unknown += 1,
+            Err(Crash::Aborted) => self.count_result(GameResult::Unknown),
             // The engine may be dead or amid a search: it goes with the task.
             Ok(Err(error)) => self.on_crash(id, holder, &error.to_string()),
             Err(Crash::Panicked(message)) => self.on_crash(id, holder, &message),
@@ -140,16 +144,18 @@ impl Supervisor {
 
     fn on_crash(&mut self, id: GameId, holder: Holder, message: &str) {
         error!(game_id = %id, message, "a game's task failed");
+        self.metrics.fault(Fault::GameFailed);
         if self.is_worth_a_try(&id) && !self.closing.is_leaving() {
             self.start_game(id, holder);
         } else {
             self.remember(id);
-            self.summary.unknown += 1;
+            self.count_result(GameResult::Unknown);
         }
     }
 
     /// A game was lost sight of. If the server says that it runs, it is taken up again.
     fn on_lost(&mut self, id: GameId) {
+        self.metrics.fault(Fault::GameLost);
         if self.is_worth_a_try(&id) {
             self.ask_by(Instant::now());
         } else {
@@ -168,12 +174,17 @@ impl Supervisor {
     fn count(&mut self, id: &GameId, ending: &Ending) {
         let Ending { reason, result, plies, .. } = ending;
         info!(game_id = %id, %result, %reason, plies, "game over");
-        self.summary.count(*result);
+        self.count_result(*result);
         if matches!(reason, EndReason::Lost(_)) {
             self.on_lost(id.clone());
         } else {
             self.remember(id.clone());
         }
+    }
+
+    fn count_result(&mut self, result: GameResult) {
+        self.summary.count(result);
+        self.metrics.game_over(result_kind(result));
     }
 
     /// A game is over, or given up.

@@ -12,6 +12,7 @@ use crate::{
         supervisor::{Closing, Supervisor},
     },
     game::GameId,
+    metrics::OwnChallenge,
     platform::{
         Challenge, DeclineReason, DeclinedChallenge, OnlineBot, User,
         lichess::{ApiError, Retry},
@@ -129,6 +130,7 @@ impl Supervisor {
         match result {
             Ok(id) => {
                 info!(challenge = %id, opponent = target, %clock, rated, "challenging");
+                self.metrics.own_challenge(OwnChallenge::Sent);
                 if !self.matchmaker.on_sent(&id, options, now) {
                     return;
                 }
@@ -148,6 +150,7 @@ impl Supervisor {
                 if matches!(error, ApiError::Unreachable(_)) {
                     self.keeper.change(|state| budget::not_started(&mut state.challenges));
                 }
+                self.metrics.own_challenge(OwnChallenge::Failed);
                 self.matchmaker.on_not_sent(error.may_have_worked(), options, now);
                 if error.may_have_worked() {
                     self.ask_by(now);
@@ -189,6 +192,7 @@ impl Supervisor {
         match result {
             Ok(()) => {
                 self.recorder.answered(id, ChallengeAnswer::Withdrawn);
+                self.metrics.own_challenge(OwnChallenge::Withdrawn);
                 self.on_off(id);
             }
             Err(error) => {
@@ -205,6 +209,7 @@ impl Supervisor {
         let options = &self.current_policy().matchmaking;
         if let Some(offer) = self.matchmaker.on_off(id, options, Instant::now()) {
             info!(challenge = %id, opponent = offer.target, %reason, "our challenge is declined");
+            self.metrics.own_challenge(OwnChallenge::Declined);
             self.remember_decline(&offer, reason);
         }
         self.on_off(id);
@@ -226,6 +231,7 @@ impl Supervisor {
         info!(challenge = %id, opponent = offer.target, "our challenge is accepted");
         self.recorder.answered(id, ChallengeAnswer::Accepted);
         self.summary.challenged += 1;
+        self.metrics.own_challenge(OwnChallenge::Accepted);
         self.keeper.change(|state| budget::started(&mut state.budget, Epoch::now()));
         self.opponents.note_game(&offer.target, Instant::now());
     }

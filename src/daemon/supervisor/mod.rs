@@ -25,10 +25,12 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
+        budget,
         keeper::Keeper,
         login::log_in,
         matchmaking::Matchmaker,
         opponents::Opponents,
+        pace::Pace,
         policy::{Criterion, PolicyOptions},
         queue::Queue,
         recorder::Recorder,
@@ -40,12 +42,13 @@ use crate::{
         tournament::Tournaments,
     },
     game::{self, Ending, GameId, GameResult, LiveGames, WaitingNames, driver::EngineFailedError},
+    metrics::{Beat, PlatformMetrics},
     platform::{
         DeclineReason, PlatformEvent,
         lichess::{Account, Client, StartError, events},
     },
     search::{self, Engine, Scheduler},
-    store::{AccountKey, ChallengeAnswer, Platform, StoreOptions},
+    store::{AccountKey, ChallengeAnswer, Epoch, Platform, StoreOptions},
 };
 
 /// Events that wait for the loop. When it is full the stream is not read, and the server keeps
@@ -79,7 +82,7 @@ pub struct Options {
     pub cores: usize,
     /// How running games are treated at the end.
     pub shutdown: ShutdownOptions,
-    /// How often the log gets a summary.
+    /// How often the log gets a summary while there is something to say.
     pub summary_interval: Duration,
     /// How often the running games are asked for, however healthy the event stream looks: one that
     /// only keeps itself alive tells nothing.
@@ -97,7 +100,7 @@ impl Default for Options {
             engine: search::Options::default(),
             cores: Scheduler::available_cores(),
             shutdown: ShutdownOptions::default(),
-            summary_interval: Duration::from_mins(10),
+            summary_interval: Duration::from_mins(2),
             reconcile_interval: Duration::from_mins(1),
             store: StoreOptions::default(),
         }
@@ -198,7 +201,8 @@ pub async fn run_with_policy(
     live: watch::Sender<LiveGames>,
     resources: &Resources,
 ) -> Result<Summary, DaemonError> {
-    let Some(account) = log_in(&client, &shutdown).await? else {
+    let beat = resources.metrics.begin_loop("lichess");
+    let Some(account) = log_in(&client, &shutdown, &beat).await? else {
         return Ok(Summary::default());
     };
     let (event_sender, events) = mpsc::channel(EVENTS_CAPACITY);
@@ -207,9 +211,10 @@ pub async fn run_with_policy(
     let follower = (Arc::clone(&client), cancel.clone());
     services.spawn(async move { events::follow(&follower.0, event_sender, follower.1).await });
     let mut supervisor = Supervisor::new(options, policy, client, account, live, resources);
-    let failure = supervisor.run(events, &mut services, &shutdown).await;
+    let failure = supervisor.run(events, &mut services, &shutdown, &beat).await;
     cancel.cancel();
     while services.join_next().await.is_some() {}
+    supervisor.metrics.stream_lost();
     supervisor.log_summary("stopped");
     supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
@@ -219,6 +224,8 @@ struct Supervisor {
     options: Options,
     policy: watch::Receiver<Arc<PolicyOptions>>,
     client: Arc<Client>,
+    metrics: PlatformMetrics,
+    shared: Resources,
     account: Account,
     slots: Slots,
     queue: Queue,
@@ -300,6 +307,10 @@ impl Supervisor {
     ) -> Self {
         live.send_replace(LiveGames::new());
         let key = AccountKey { platform: Platform::Lichess, account: account.id.clone() };
+        let metrics = client.metrics().clone();
+        if let Some(rating) = account.rating {
+            metrics.set_rating(rating);
+        }
         Self {
             slots: Slots::sharing(&resources.seats),
             reconcile_at: Instant::now() + options.reconcile_interval,
@@ -311,6 +322,8 @@ impl Supervisor {
             requests: Requests::new(Arc::clone(&client)),
             options,
             client,
+            metrics,
+            shared: resources.clone(),
             account,
             games: GameTasks::new(),
             live,
@@ -337,12 +350,13 @@ impl Supervisor {
         mut events: mpsc::Receiver<PlatformEvent>,
         services: &mut JoinSet<Result<(), StartError>>,
         shutdown: &Shutdown,
+        beat: &Beat,
     ) -> Option<DaemonError> {
         let mut failure = None;
         self.withdraw_left_challenge();
         let mut tick = interval(TICK.min(self.options.reconcile_interval));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut last_summary = Instant::now();
+        let mut pace = Pace::new(self.options.summary_interval, Instant::now());
         while !self.is_done() {
             let (closing, ready_at) = (self.closing, self.ready_at);
             tokio::select! {
@@ -355,8 +369,9 @@ impl Supervisor {
                 _ = tick.tick() => {
                     self.expire();
                     self.ask_if_due();
-                    if last_summary.elapsed() >= self.options.summary_interval {
-                        last_summary = Instant::now();
+                    self.count_budget();
+                    self.shared.tell_store_health();
+                    if pace.is_due(&self.summary, self.games.len() > 0, Instant::now()) {
                         self.log_summary("summary");
                     }
                 }
@@ -368,6 +383,8 @@ impl Supervisor {
             }
             self.seek_games();
             self.publish_waiting();
+            self.metrics.set_load(self.games.len(), self.queue.len());
+            beat.now();
         }
         failure
     }
@@ -473,7 +490,12 @@ impl Supervisor {
             Answer::Account { user, facts } => {
                 self.opponents.end_look_up(user, facts, Instant::now());
             }
-            Answer::OwnRating(rating) => self.account.rating = rating.or(self.account.rating),
+            Answer::OwnRating(rating) => {
+                self.account.rating = rating.or(self.account.rating);
+                if let Some(rating) = rating {
+                    self.metrics.set_rating(rating);
+                }
+            }
             Answer::OnlineBots(result) => self.on_online_bots(result),
             Answer::Challenge { offer, result } => self.on_challenge_sent(&offer, result),
             Answer::Cancel { id, result } => self.on_canceled(&id, result),
@@ -545,6 +567,12 @@ impl Supervisor {
         }
     }
 
+    fn count_budget(&self) {
+        let options = &self.current_policy().budget;
+        let left = budget::left(&self.keeper.state().budget, options, Epoch::now());
+        self.metrics.set_bot_games_left(left);
+    }
+
     fn log_summary(&self, message: &str) {
         let Summary { accepted, declined, challenged, won, lost, drawn, aborted, unknown, .. } =
             self.summary;
@@ -559,6 +587,11 @@ impl Supervisor {
             drawn,
             aborted,
             unknown,
+            moves = self.metrics.moves(),
+            faults = self.metrics.faults(),
+            lag_ms = self.client.lag_meter().lag().round_trip().map(|lag| lag.as_millis()),
+            rating = self.account.rating,
+            connected = self.is_connected,
             "{message}"
         );
     }

@@ -226,6 +226,7 @@ impl Session {
             thought: self.thought.clone(),
             ponder: self.pondering.as_ref().map(|pondering| pondering.reply),
             ponder_count: self.ponder_count,
+            reply: None,
             phase: match &self.step {
                 Step::AwaitingFull => Phase::Connecting,
                 Step::Idle if self.is_their_turn() => Phase::TheirTurn,

@@ -18,6 +18,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     game::{Arrived, Command, EndReason, Event as GameEvent, GameId, LagMeter, driver},
+    metrics::{PlatformMetrics, StreamKind},
     platform::{
         Challenge, ChallengeClock, DeclineReason, User,
         backoff::Backoff,
@@ -120,7 +121,7 @@ pub enum Request {
 /// [`LinkError`] that no further try would cure.
 pub async fn run(
     options: &Options,
-    lag: &LagMeter,
+    (lag, metrics): (&LagMeter, &PlatformMetrics),
     events: mpsc::Sender<Event>,
     mut requests: mpsc::Receiver<Request>,
     cancel: CancellationToken,
@@ -136,7 +137,8 @@ pub async fn run(
         let name = format!("fics-{run:x}-{number}");
         let mut games = 0;
         let wishes = (&mut requests, &mut is_open);
-        let session = serve(options, lag, &events, wishes, &name, started, &mut games);
+        let meters = (lag, metrics);
+        let session = serve(options, meters, &events, wishes, &name, started, &mut games);
         let Some(result) = cancel.run_until_cancelled(session).await else { return Ok(()) };
         let Err(error) = result else { return Ok(()) };
         // Nobody listens any more: the end is near.
@@ -180,7 +182,7 @@ async fn wait_for(wait: Duration, requests: &mut mpsc::Receiver<Request>, is_ope
 /// One session, from the connection to its end; counts its games. `Ok`: the daemon is gone.
 async fn serve(
     options: &Options,
-    lag: &LagMeter,
+    (lag, metrics): (&LagMeter, &PlatformMetrics),
     events: &mpsc::Sender<Event>,
     (requests, is_open): (&mut mpsc::Receiver<Request>, &mut bool),
     name: &str,
@@ -198,6 +200,7 @@ async fn serve(
     let mut session = Session {
         options,
         lag,
+        metrics,
         events,
         commands: start_commands(options),
         account,
@@ -217,6 +220,7 @@ async fn serve(
         outgoing: Vec::new(),
     };
     session.next_command();
+    let heard = metrics.heard(StreamKind::Account);
     loop {
         for line in std::mem::take(&mut session.outgoing) {
             link.send(&line);
@@ -226,6 +230,7 @@ async fn serve(
         let result = tokio::select! {
             next = link.next() => match next {
                 Ok((frame, at)) => {
+                    heard.now();
                     session.on_frame(&mut link, &frame, at).await
                 }
                 Err(error) => {
@@ -315,6 +320,7 @@ fn start_commands(options: &Options) -> Vec<String> {
 struct Session<'a> {
     options: &'a Options,
     lag: &'a LagMeter,
+    metrics: &'a PlatformMetrics,
     events: &'a mpsc::Sender<Event>,
     /// What is still to be said after the login, last first.
     commands: Vec<String>,
@@ -651,8 +657,11 @@ impl Session<'_> {
     fn apply(&mut self, game: &Game, effects: Effects, at: Instant) {
         self.outgoing.extend(effects.lines);
         // Under timeseal the server does not charge the way, so that nothing is kept back for it.
-        if let Some(round_trip) = effects.round_trip.filter(|_| self.options.timeseal.is_none()) {
-            self.lag.learn(round_trip);
+        if let Some(round_trip) = effects.round_trip {
+            self.metrics.round_trip(round_trip);
+            if self.options.timeseal.is_none() {
+                self.lag.learn(round_trip);
+            }
         }
         for event in effects.events {
             let arrived = Arrived { at, lag: self.lag.lag(), event };

@@ -20,6 +20,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     game::{Arrived, Command, Event, GameId, LostReason, Status},
+    metrics::{Fault, StreamKind},
     platform::{
         backoff::Backoff,
         lichess::{
@@ -253,6 +254,7 @@ impl Adapter<'_> {
                 self.absences.reset();
                 let opened = now();
                 self.heard_at = opened;
+                self.client.metrics().opened(StreamKind::Game);
                 self.stream =
                     Stream::Open(OpenStream { lines: Box::new(lines), opened, has_full: false });
             }
@@ -260,6 +262,7 @@ impl Adapter<'_> {
             News::Line(line) => self.on_line(&line),
             News::End(end) => {
                 info!(%end, "game stream lost");
+                self.client.metrics().fault(Fault::GameStreamLost);
                 self.open_again();
             }
         }
@@ -304,6 +307,7 @@ impl Adapter<'_> {
         }
         let wait = wait_to_open(error, &mut self.backoff);
         warn!(%error, wait_ms = wait.as_millis(), "cannot open the game stream");
+        self.client.metrics().fault(Fault::GameStreamRefused);
         self.stream = Stream::Waiting { until: now + wait };
     }
 
@@ -324,6 +328,7 @@ impl Adapter<'_> {
         }
         let Some(decoded) = line.text.as_deref().and_then(decode) else {
             // It may have been the opponent's move: only a fresh gameFull can tell.
+            self.client.metrics().fault(Fault::Unreadable);
             return self.open_again();
         };
         let Some(event) = decoded.into_event(self.account) else { return };
@@ -383,6 +388,7 @@ impl Adapter<'_> {
         let Some(pending) = &mut self.pending else { return };
         if let Some(round_trip) = pending.round_trip(count, shown, at) {
             self.client.lag_meter().learn(round_trip);
+            self.client.metrics().round_trip(round_trip);
             self.slowness = 0;
         }
         match pending.on_moves(count, shown, now()) {
@@ -435,6 +441,9 @@ impl Adapter<'_> {
     /// Sends the pending move: the first time, or once more.
     fn send_move(&mut self) {
         let Some(pending) = &mut self.pending else { return };
+        if pending.tries() > 0 {
+            self.client.metrics().fault(Fault::MoveResent);
+        }
         self.tries += 1;
         let try_number = self.tries;
         pending.start_try(try_number, now());
@@ -470,6 +479,7 @@ impl Adapter<'_> {
         }
         if let Err(error) = &result {
             warn!(ply = pending.ply, mv = %pending.mv, %error, "a move was not taken");
+            self.client.metrics().fault(Fault::MoveNotTaken);
         }
         if pending.on_answer(result, is_stream_open, now()) == MoveFate::Settled {
             let event = Event::MoveRefused { ply: pending.ply };

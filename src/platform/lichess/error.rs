@@ -3,7 +3,7 @@
 
 use std::{error::Error, fmt::Write as _, time::Duration};
 
-use crate::platform::backoff::RATE_LIMIT_WAIT;
+use crate::{metrics::RequestOutcome, platform::backoff::RATE_LIMIT_WAIT};
 
 /// A request that did not succeed. Holds neither the token nor a raw body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +110,19 @@ impl ApiError {
         match self {
             Self::RateLimited { limit, .. } | Self::Refused { limit, .. } => limit.as_ref(),
             _ => None,
+        }
+    }
+
+    /// What it is counted as.
+    pub(super) fn outcome(&self) -> RequestOutcome {
+        match self {
+            Self::Unreachable(_) => RequestOutcome::Unreachable,
+            Self::NoAnswer(_) => RequestOutcome::NoAnswer,
+            Self::RateLimited { .. } => RequestOutcome::RateLimited,
+            Self::Refused { .. } => RequestOutcome::Refused,
+            Self::Server { .. } => RequestOutcome::ServerError,
+            // It was carried out.
+            Self::Malformed(_) => RequestOutcome::Ok,
         }
     }
 

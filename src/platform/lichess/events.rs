@@ -9,15 +9,18 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-use crate::platform::{
-    PlatformEvent,
-    backoff::{Backoff, Throttle},
-    lichess::{
-        ApiError, Client, Retry, StartError,
-        account::start_error,
-        model::{self, EventLine},
-        refusals::Refusals,
-        stream::{Line, LineStream, StreamEnd},
+use crate::{
+    metrics::Fault,
+    platform::{
+        PlatformEvent,
+        backoff::{Backoff, Throttle},
+        lichess::{
+            ApiError, Client, Retry, StartError,
+            account::start_error,
+            model::{self, EventLine},
+            refusals::Refusals,
+            stream::{Line, LineStream, StreamEnd},
+        },
     },
 };
 
@@ -104,6 +107,7 @@ impl Follower<'_> {
     /// Reads an open stream to its end and says how long to wait before the next.
     async fn read(&mut self, mut stream: LineStream) -> Result<Duration, Unheard> {
         info!("event stream open");
+        self.client.metrics().stream_opened();
         self.refusals.reset();
         let opened = Instant::now();
         self.send(PlatformEvent::Connected).await?;
@@ -114,6 +118,9 @@ impl Follower<'_> {
                         if matches!(event, PlatformEvent::Challenge(_)) {
                             self.quiet = self.client.options().quiet * QUIET_SHARE;
                         }
+                        if event == PlatformEvent::Unreadable {
+                            self.client.metrics().fault(Fault::Unreadable);
+                        }
                         self.send(event).await?;
                     }
                 }
@@ -122,9 +129,13 @@ impl Follower<'_> {
             }
         };
         drop(stream);
+        self.client.metrics().stream_lost();
         self.send(PlatformEvent::Lost).await?;
         Ok(match left {
-            Left::Ended(end) => self.wait_after(&end, opened.elapsed()),
+            Left::Ended(end) => {
+                self.client.metrics().fault(Fault::StreamLost);
+                self.wait_after(&end, opened.elapsed())
+            }
             Left::Quiet => {
                 debug!(
                     quiet_s = self.quiet.as_secs(),
@@ -160,6 +171,7 @@ impl Follower<'_> {
             Retry::After(least) => self.backoff.next_wait_at_least(least),
         };
         warn!(%error, wait_ms = wait.as_millis(), "cannot open the event stream");
+        self.client.metrics().fault(Fault::StreamRefused);
         Ok(wait)
     }
 

@@ -11,7 +11,10 @@ use serde::de::IgnoredAny;
 use tokio::time::timeout_at;
 use tracing::warn;
 
-use crate::platform::lichess::{error::causes, ndjson::LineDecoder};
+use crate::{
+    metrics::Heard,
+    platform::lichess::{error::causes, ndjson::LineDecoder},
+};
 
 /// A line and when its last bytes arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub struct LineStream {
     decoder: LineDecoder,
     silence: Duration,
     last_bytes: Instant,
+    /// Where it is noted that bytes have come.
+    heard: Option<Heard>,
     has_ended: bool,
 }
 
@@ -49,7 +54,12 @@ impl LineStream {
     /// The stream of this response, dead after `silence` without a byte.
     pub(super) fn new(response: Response, silence: Duration, now: Instant) -> Self {
         let decoder = LineDecoder::new();
-        Self { response, decoder, silence, last_bytes: now, has_ended: false }
+        Self { response, decoder, silence, last_bytes: now, heard: None, has_ended: false }
+    }
+
+    /// The same stream, which notes here when bytes come.
+    pub(super) fn with_heard(self, heard: Heard) -> Self {
+        Self { heard: Some(heard), ..self }
     }
 
     /// The next line.
@@ -82,6 +92,9 @@ impl LineStream {
             Ok(Err(error)) => Err(StreamEnd::Cut(causes(&error.without_url()))),
             Ok(Ok(Some(bytes))) => {
                 self.last_bytes = Instant::now();
+                if let Some(heard) = &self.heard {
+                    heard.now();
+                }
                 self.decoder.push(&bytes);
                 Ok(())
             }

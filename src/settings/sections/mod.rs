@@ -12,6 +12,7 @@ mod lichess;
 mod log;
 mod manners;
 mod matchmaking;
+mod metrics;
 mod search;
 mod shutdown;
 mod store;
@@ -29,6 +30,7 @@ use crate::{
         error::{SettingsError, Source},
         schema::Key,
     },
+    web,
 };
 
 /// Whether a text is a clock such as `3+2`.
@@ -46,10 +48,15 @@ pub(super) fn is_team(text: &str) -> bool {
     tournament::is_team(text)
 }
 
+/// Whether a text is an address to listen on, or nothing.
+pub(super) fn is_listen(text: &str) -> bool {
+    metrics::is_listen(text)
+}
+
 pub(super) use fics::{is_login, is_seek};
 
 /// All keys, in the order of `config/meitner.toml`.
-pub(super) static KEYS: [&[Key]; 15] = [
+pub(super) static KEYS: [&[Key]; 16] = [
     lichess::KEYS,
     fics::KEYS,
     challenge::KEYS,
@@ -64,6 +71,7 @@ pub(super) static KEYS: [&[Key]; 15] = [
     chat::KEYS,
     shutdown::KEYS,
     store::KEYS,
+    metrics::KEYS,
     log::KEYS,
 ];
 
@@ -80,6 +88,7 @@ pub(super) struct Raw {
     chat: chat::RawChat,
     shutdown: shutdown::RawShutdown,
     store: store::RawStore,
+    metrics: metrics::RawMetrics,
     log: log::RawLog,
 }
 
@@ -87,6 +96,7 @@ impl Raw {
     /// Checks what no key can tell alone. `source` knows who has set a key.
     pub(super) fn check(&self, source: impl Fn(&str) -> Source) -> Result<(), SettingsError> {
         self.challenge.check(&source)?;
+        self.metrics.check(&source)?;
         self.matchmaking.check(&source)?;
         self.store.check(source)
     }
@@ -124,6 +134,10 @@ impl Raw {
             reconcile_interval: self.lichess.reconcile_interval(),
             store: self.store.options(state_home),
         })
+    }
+
+    pub(super) fn web(&self) -> web::Options {
+        self.metrics.options()
     }
 
     pub(super) fn log(&self) -> LogOptions {

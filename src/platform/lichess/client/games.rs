@@ -6,6 +6,7 @@ use reqwest::Method;
 
 use crate::{
     game::{GameId, Room},
+    metrics::StreamKind,
     platform::lichess::{client::Client, error::ApiError, stream::LineStream},
     rules::Move,
 };
@@ -21,7 +22,8 @@ impl Client {
     ///
     /// [`ApiError`].
     pub async fn open_game_stream(&self, game: &GameId) -> Result<LineStream, ApiError> {
-        self.stream(&format!("/api/bot/game/stream/{game}")).await
+        let stream = self.stream(&format!("/api/bot/game/stream/{game}")).await?;
+        Ok(stream.with_heard(self.metrics.heard(StreamKind::Game)))
     }
 
     /// Plays a move, and waits for so long at most for the answer.

@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     game::{LagMeter, one_line},
+    metrics::{Metrics, PlatformMetrics, RequestOutcome, StreamKind},
     platform::lichess::{
         error::{ApiError, RateLimit, causes},
         model::{self, ErrorBody},
@@ -106,12 +107,16 @@ pub struct Client {
     options: Options,
     patience: Patience,
     lag: LagMeter,
+    metrics: PlatformMetrics,
     token: SecretString,
     /// Marked as sensitive, so that nothing prints it.
     authorization: HeaderValue,
     /// With the account's name once that is known. The server refuses a wrong one.
     agent: OnceLock<HeaderValue>,
 }
+
+/// The name of this platform in figures.
+const PLATFORM: &str = "lichess";
 
 /// What the server calls us: the program, and who runs it (section 1 of the protocol notes).
 const PROGRAM: &str = concat!("meitner/", env!("CARGO_PKG_VERSION"));
@@ -157,7 +162,8 @@ impl Client {
         let authorization = authorization(&token)?;
         let http = http_client(&options, &url, resolver)?;
         let (patience, lag, agent) = (Patience::default(), LagMeter::default(), OnceLock::new());
-        Ok(Self { http, base, options, patience, lag, token, authorization, agent })
+        let metrics = Metrics::new().platform(PLATFORM);
+        Ok(Self { http, base, options, patience, lag, metrics, token, authorization, agent })
     }
 
     /// The same client, which takes the lag of the line to be what this meter says, and goes on
@@ -170,6 +176,17 @@ impl Client {
     /// What measures the way to the server and back.
     pub fn lag_meter(&self) -> &LagMeter {
         &self.lag
+    }
+
+    /// The same client, which counts here.
+    #[must_use]
+    pub fn with_metrics(self, metrics: &Metrics) -> Self {
+        Self { metrics: metrics.platform(PLATFORM), ..self }
+    }
+
+    /// Where what happens on this platform is counted.
+    pub fn metrics(&self) -> &PlatformMetrics {
+        &self.metrics
     }
 
     /// The same client with another patience for refusals.
@@ -205,7 +222,8 @@ impl Client {
     ///
     /// [`ApiError`], as in all methods that send something.
     pub async fn open_event_stream(&self) -> Result<LineStream, ApiError> {
-        self.stream("/api/stream/event").await
+        let stream = self.stream("/api/stream/event").await?;
+        Ok(stream.with_heard(self.metrics.heard(StreamKind::Account)))
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
@@ -260,8 +278,18 @@ impl Client {
         read_body(&mut self.send(request).await?).await
     }
 
-    /// Sends a request and sorts the answers: success, or an error read from status and body.
+    /// Sends a request, and counts what comes of it.
     async fn send(&self, request: RequestBuilder) -> Result<Response, ApiError> {
+        let result = self.sorted(request).await;
+        self.metrics.request(match &result {
+            Ok(_) => RequestOutcome::Ok,
+            Err(error) => error.outcome(),
+        });
+        result
+    }
+
+    /// Sends a request and sorts the answers: success, or an error read from status and body.
+    async fn sorted(&self, request: RequestBuilder) -> Result<Response, ApiError> {
         let mut response = request.send().await?;
         let status = response.status();
         if status.is_success() {

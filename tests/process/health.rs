@@ -1,0 +1,102 @@
+//! The local port of the running program: figures and health, and the command that asks for it.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    process::{Command, Output},
+};
+
+use crate::harness::{PATIENCE, Program, Site};
+
+/// `meitner health` for a bot that listens there.
+fn health(address: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+    command.args(["health", "--set"]).arg(format!("metrics.listen={address}")).args(arguments);
+    command.output().expect("the program starts")
+}
+
+fn line(output: &Output) -> (Option<i32>, String) {
+    assert!(output.stderr.is_empty(), "{output:?}");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Starts a bot with a port of its own, and returns its address as well.
+fn start(site: &Site) -> (Program, String) {
+    let program = site.start(&["--set", "metrics.listen=127.0.0.1:0"]);
+    let told = program.until_log("metrics and health are told here");
+    let address = told.split_once("address=").expect("an address").1;
+    (program, address.trim().to_owned())
+}
+
+fn metrics(address: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").expect("it is taken");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer in time");
+    answer
+}
+
+/// The value of a series.
+fn value(text: &str, series: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.map(|value| value.parse().expect("a number"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bot_tells_its_figures_and_its_health() {
+    let site = Site::open().await;
+    let (program, address) = start(&site);
+    site.until_online().await;
+    let game = site.challenge("QuietRook7");
+    site.until_begun(&game).await;
+    for _ in 0..2 {
+        let count = site.house_moves(&game);
+        site.until_moves(&game, count + 1).await;
+    }
+    let text = metrics(&address);
+    let lichess = |name: &str| value(&text, &format!("{name}{{platform=\"lichess\"}}"));
+    assert_eq!(lichess("meitner_stream_up"), Some(1.0), "{text}");
+    assert_eq!(lichess("meitner_games_running"), Some(1.0), "{text}");
+    for name in ["moves_total", "move_latency_seconds_count", "search_depth_count"] {
+        assert!(lichess(&format!("meitner_{name}")) >= Some(1.0), "{name}: {text}");
+    }
+    let accepted = "meitner_challenges_total{platform=\"lichess\",answer=\"accepted\",reason=\"\"}";
+    assert_eq!(value(&text, accepted), Some(1.0), "{text}");
+    assert_eq!(text.matches("platform=\"fics\"").count(), 0, "nothing is played there");
+
+    let (code, said) = line(&health(&address, &[]));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("ok: 1 game, 0 today; lichess up for "), "{said}");
+    assert_eq!(line(&health(&address, &["--ready"])).0, Some(0));
+    program.signal("TERM");
+    program.until_log("finishing running games");
+    let (code, said) = line(&health(&address, &["--ready"]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.starts_with("BAD: closing; 1 game"), "{said}");
+    program.signal("TERM");
+    program.end();
+    let (code, said) = line(&health(&address, &[]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no bot answers at"), "{said}");
+}
+
+#[test]
+fn health_says_what_it_cannot_ask() {
+    let (code, said) = line(&health("", &[]));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("`metrics.listen` is empty"), "{said}");
+    let (code, said) = line(&health("0.0.0.0:1", &[]));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("`metrics.allow_remote`"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_is_taken_ends_the_program_with_a_sentence() {
+    let site = Site::open().await;
+    let taken = site.url.trim_start_matches("http://").to_owned();
+    let program = site.start(&["--set", &format!("metrics.listen={taken}")]);
+    let (status, log) = program.end();
+    assert_eq!(status.code(), Some(1), "{log}");
+    assert!(log.contains(&format!("`metrics.listen` is {taken}, where it is not")), "{log}");
+}
