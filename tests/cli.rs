@@ -370,10 +370,14 @@ fn check_names_each_thing_and_what_to_do() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let text = stdout(&output);
     let begins: Vec<&str> = text.lines().map(|line| line.get(..14).unwrap_or(line)).collect();
-    assert_eq!(begins, ["ok   settings ", "BAD  token    ", "BAD  server   "], "{text}");
+    let expected = ["ok   settings ", "ok   store    ", "BAD  token    ", "BAD  server   "];
+    assert_eq!(begins, expected, "{text}");
     let output = program.run_with(&nowhere, &[("MEITNER_LICHESS__TOKEN", TOKEN)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!(stdout(&output) + &stderr(&output)).contains(TOKEN));
+    fs::write(program.path().join("file"), "").unwrap();
+    let output = program.run(&["check", "--set", "store.folder=file"]);
+    assert!(stdout(&output).contains("BAD  store     file: cannot be written"), "{text}");
     let output = program.run(&["check", "--set", "search.threads=x"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).starts_with("BAD  settings "), "{}", stdout(&output));

@@ -251,21 +251,22 @@ async fn the_statistics_add_up() {
 2 games: 1 won, 0 drawn, 1 lost, 50 % of the points
 challenges to us: 2 accepted, 1 declined (later)
 
-Opponent    Games  Won  Drawn  Lost  Points  Mean rating
-QuietRook7      2    1      0     1    50 %         1950
+Opponent               Games  Won  Drawn  Lost  Points  Their rating
+QuietRook7 on lichess      2    1      0     1    50 %          1950
 
-Speed  Games  Won  Drawn  Lost  Points  Mean rating
-blitz      2    1      0     1    50 %         1950
+Speed  Games  Won  Drawn  Lost  Points  Their rating
+blitz      2    1      0     1    50 %          1950
 
-Color  Games  Won  Drawn  Lost  Points  Mean rating
-white      2    1      0     1    50 %         1950
+Color  Games  Won  Drawn  Lost  Points  Their rating
+white      2    1      0     1    50 %          1950
 
-Opening              Games  Won  Drawn  Lost  Points  Mean rating
-1. Nf3 a6 2. Ne5 a5      2    1      0     1    50 %         1950
+Opening              Games  Won  Drawn  Lost  Points  Their rating
+1. Nf3 a6 2. Ne5 a5      2    1      0     1    50 %          1950
 
-Day (UTC)   Account               Games  Rating  Least  Most
-2027-01-15  emberfork on lichess      1    2006   2006  2006
-2027-01-17  emberfork on lichess      1    1991   1991  1991
+Rating of emberfork on lichess
+Day (UTC)   Games  Rating  Change  Least  Most
+2027-01-15      1    2006           2006  2006
+2027-01-17      1    1991     -15   1991  1991
 ";
     assert_eq!(site.output(&["stats"]), expected);
     let none = site.output(&["stats", "--platform", "fics"]);

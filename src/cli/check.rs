@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    path::Path,
     process::ExitCode,
     time::{Duration, Instant, SystemTime},
 };
@@ -18,6 +19,7 @@ use crate::{
         lichess::{self, Client},
     },
     settings::Settings,
+    store::{Archive, Filter},
 };
 
 /// More than this between our clock and the server's is told: certificates and the times in logs
@@ -67,6 +69,7 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     if let Some(text) = settings.daemon.policy.contradiction(settings.daemon.concurrency) {
         report.warn("settings", text)?;
     }
+    check_store(&settings, &mut report)?;
     let fics = match settings.fics() {
         Ok(fics) => fics,
         Err(error) => {
@@ -109,6 +112,31 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         }
     })?;
     Ok(report.code)
+}
+
+/// Whether games can be remembered. Nothing is made or changed.
+fn check_store(settings: &Settings, report: &mut Report<impl Write>) -> io::Result<()> {
+    let Some(folder) = &settings.daemon.store.folder else {
+        return report.ok("store", "nothing is remembered, since `store.folder` names no folder");
+    };
+    let known = Archive::open(folder)
+        .and_then(|archive| archive.map(|archive| archive.count(&Filter::default())).transpose());
+    let known = match known {
+        Ok(known) => known.unwrap_or_default(),
+        Err(error) => return report.bad(exit::FAILURE, "store", error),
+    };
+    // What is not there is made in the first that is.
+    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    match tempfile::tempfile_in(there) {
+        Ok(_) => report.ok("store", format!("{known} games remembered in {}", folder.display())),
+        Err(error) => {
+            let text = format!(
+                "{}: cannot be written ({error}); choose another `store.folder`",
+                there.display()
+            );
+            report.bad(exit::FAILURE, "store", text)
+        }
+    }
 }
 
 /// Logs in and out again, which shows that the server, the name and the password are right.

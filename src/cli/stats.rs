@@ -1,6 +1,7 @@
 //! `stats`: how the bot did, by opponent, speed, color and opening, and its rating over time.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     io::{self, Write as _},
     process::ExitCode,
@@ -93,7 +94,7 @@ impl Stats {
         for (name, scores) in &self.by {
             text += &scores_text(name, scores, most_rows);
         }
-        text += &ratings_text(&self.ratings, most_rows);
+        text += &ratings_text(&self.ratings);
         text
     }
 
@@ -167,7 +168,7 @@ fn scores_text(name: &str, scores: &[Score], most_rows: usize) -> String {
         ("Drawn", Align::Right),
         ("Lost", Align::Right),
         ("Points", Align::Right),
-        ("Mean rating", Align::Right),
+        ("Their rating", Align::Right),
     ]);
     for score in scores.iter().take(most_rows) {
         table.push([
@@ -194,70 +195,75 @@ fn percent(score: &Score) -> String {
     format!("{:.0} %", 100.0 * score.share())
 }
 
-/// A row for each day or month and account: the last rating, and the least and the greatest.
-fn ratings_text(points: &[RatingPoint], most_rows: usize) -> String {
-    let days = periods(points, moment::date);
-    let (name, periods) = if days.len() > MOST_DAYS {
-        ("Month", periods(points, moment::month))
-    } else {
-        ("Day (UTC)", days)
-    };
-    if periods.is_empty() {
-        return String::new();
+/// A table for each account, with a row for each day or month.
+fn ratings_text(points: &[RatingPoint]) -> String {
+    let accounts: BTreeSet<&AccountKey> = points.iter().map(|point| &point.account).collect();
+    let mut text = String::new();
+    for account in accounts {
+        let own: Vec<&RatingPoint> =
+            points.iter().filter(|point| point.account == *account).collect();
+        let days = periods(&own, moment::date);
+        let (name, periods) = if days.len() > MOST_DAYS {
+            ("Month", periods(&own, moment::month))
+        } else {
+            ("Day (UTC)", days)
+        };
+        let AccountKey { platform, account } = account;
+        let _ = write!(text, "\nRating of {account} on {platform}\n{}", table(name, &periods));
     }
+    text
+}
+
+fn table(name: &str, periods: &[Period]) -> String {
     let mut table = Table::new(&[
         (name, Align::Left),
-        ("Account", Align::Left),
         ("Games", Align::Right),
         ("Rating", Align::Right),
+        ("Change", Align::Right),
         ("Least", Align::Right),
         ("Most", Align::Right),
     ]);
-    let first = periods.len().saturating_sub(most_rows.max(MOST_DAYS));
-    for period in &periods[first..] {
-        let AccountKey { platform, account } = period.account;
+    let mut before = None;
+    for period in periods {
+        let change = before.map(|before| i64::from(period.last) - i64::from(before));
         table.push([
             period.name.clone(),
-            format!("{account} on {platform}"),
             period.games.to_string(),
             period.last.to_string(),
+            change.map_or(String::new(), |change| format!("{change:+}")),
             period.least.to_string(),
             period.most.to_string(),
         ]);
+        before = Some(period.last);
     }
-    format!("\n{}", table.text())
+    table.text()
 }
 
-struct Period<'a> {
+/// A day or a month: how many rated games, and our rating after the last of them, at least and at
+/// most.
+struct Period {
     name: String,
-    account: &'a AccountKey,
     games: u32,
     last: u32,
     least: u32,
     most: u32,
 }
 
-/// Puts the points of the same period and account together.
-fn periods(points: &[RatingPoint], name: impl Fn(Epoch) -> String) -> Vec<Period<'_>> {
-    let mut periods: Vec<Period<'_>> = Vec::new();
-    for RatingPoint { account, at, rating } in points {
+/// Puts the points of the same period together.
+fn periods(points: &[&RatingPoint], name: impl Fn(Epoch) -> String) -> Vec<Period> {
+    let mut periods: Vec<Period> = Vec::new();
+    for RatingPoint { at, rating, .. } in points {
         let (name, rating) = (name(*at), *rating);
-        let mut newest = periods.iter_mut().rev().take_while(|period| period.name == name);
-        match newest.find(|period| period.account == account) {
+        match periods.last_mut().filter(|period| period.name == name) {
             Some(period) => {
                 period.games += 1;
                 period.last = rating;
                 period.least = period.least.min(rating);
                 period.most = period.most.max(rating);
             }
-            None => periods.push(Period {
-                name,
-                account,
-                games: 1,
-                last: rating,
-                least: rating,
-                most: rating,
-            }),
+            None => {
+                periods.push(Period { name, games: 1, last: rating, least: rating, most: rating });
+            }
         }
     }
     periods

@@ -21,7 +21,11 @@ impl GroupBy {
     const fn expression(self) -> &'static str {
         match self {
             Self::Nothing => "'all'",
-            Self::Opponent => "opponent_name",
+            // The same name elsewhere is somebody else.
+            Self::Opponent => {
+                "opponent_name || iif((SELECT count(DISTINCT platform) FROM game) > 1,
+                    ' on ' || platform, '')"
+            }
             Self::Speed => "coalesce(speed, 'no clock')",
             Self::Color => "our_color",
             Self::Opening => "coalesce(opening, 'shorter, or from elsewhere')",

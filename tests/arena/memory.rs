@@ -3,15 +3,16 @@
 use std::{path::Path, time::Duration};
 
 use meitner::{
-    arena::{ChallengeSpec, ColorChoice, HouseAction, OpponentKind},
-    daemon::Options,
+    arena::{Acceptance, ChallengeSpec, ColorChoice, HouseAction, HouseSpec, OpponentKind},
+    daemon::{MatchmakingOptions, Options, PolicyOptions, WeightedClock},
     game::{GameResult, TimeControl},
     pgn::TagName,
+    platform::ChallengeClock,
     rules::Color,
     store::{Archive, Filter, GameRecord, Platform},
 };
 
-use crate::harness::{BOT, HOUSE, World, eventually, kept_in, options};
+use crate::harness::{BOT, HOUSE, World, eventually, kept_in, ms, options};
 
 fn remembered(folder: &Path) -> Vec<GameRecord> {
     let archive = Archive::open(folder).expect("it can be read").expect("a file");
@@ -111,4 +112,70 @@ async fn a_game_is_remembered_while_it_is_played() {
     assert_eq!(whole.moves[..4], known.moves[..]);
     assert_eq!((whole.moves.len(), whole.started_at), (6, known.started_at));
     assert_eq!(whole.end.as_ref().unwrap().result, GameResult::Won);
+}
+
+/// Each challenge that we know of: whose, its answer, and why.
+fn challenges(folder: &Path) -> Vec<(bool, Option<String>, Option<String>, u32)> {
+    let archive = Archive::open(folder).expect("it can be read").expect("a file");
+    let counts = archive.challenges(&Filter::default()).expect("a list");
+    counts.into_iter().map(|it| (it.is_ours, it.answer, it.reason, it.count)).collect()
+}
+
+fn known(
+    is_ours: bool,
+    answer: &str,
+    reason: Option<&str>,
+) -> (bool, Option<String>, Option<String>, u32) {
+    (is_ours, Some(answer.to_owned()), reason.map(str::to_owned), 1)
+}
+
+#[tokio::test]
+async fn challenges_to_us_are_remembered_with_their_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    world.house(OpponentKind::Random);
+    let bot = world.bot_with(Options { store: kept_in(folder.path()), ..options() }).await;
+    let strange =
+        ChallengeSpec { variant: "chess960".to_owned(), ..ChallengeSpec::new(HOUSE, BOT) };
+    world.arena.challenge(&strange).unwrap();
+    world.until("it is declined", |arena| arena.counters().declined == 1).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    bot.stop().await;
+    let expected = [known(false, "accepted", None), known(false, "declined", Some("variant"))];
+    assert_eq!(challenges(folder.path()), expected);
+}
+
+#[tokio::test]
+async fn our_challenges_are_remembered_with_their_answers() {
+    for (accepts, expected) in [
+        (Acceptance::Accept, known(true, "accepted", None)),
+        (Acceptance::Ignore, known(true, "withdrawn", None)),
+        (Acceptance::Decline, known(true, "declined", Some("noBot"))),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new().await;
+        let title = Some("BOT".to_owned());
+        world.arena.add_house(&HouseSpec { title, accepts, ..HouseSpec::named("machine") });
+        let clock = ChallengeClock { initial_s: 60, increment_s: 0 };
+        let matchmaking = MatchmakingOptions {
+            enabled: true,
+            time_controls: vec![WeightedClock { clock, weight: 1, mode: None }],
+            min_games: 0,
+            pause: ms(20),
+            // The first is the only one.
+            again_after: Duration::from_hours(1),
+            ..MatchmakingOptions::default()
+        };
+        let policy = PolicyOptions { matchmaking, ..PolicyOptions::default() };
+        let store = kept_in(folder.path());
+        let bot = world.bot_with(Options { store, policy, ..options() }).await;
+        let is_known = || {
+            Archive::open(folder.path()).is_ok_and(|it| it.is_some())
+                && !challenges(folder.path()).is_empty()
+        };
+        eventually("we challenge", is_known).await;
+        bot.stop().await;
+        assert_eq!(challenges(folder.path()), [expected]);
+    }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use console::Term;
 
 use crate::{
     cli::{
@@ -50,30 +51,41 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "no such games")?;
         return Ok(ExitCode::SUCCESS);
     }
-    write!(out, "{}", table(&found))?;
+    let is_drawn = io::stdout().is_terminal();
+    let width = Term::stdout().size_checked().filter(|_| is_drawn).map(|(_, width)| width.into());
+    write!(out, "{}", fitting_table(&found, width))?;
     let (shown, all) = (found.len(), archive.count(&filter)?);
-    if all as usize > shown && io::stdout().is_terminal() {
+    if all as usize > shown && is_drawn {
         writeln!(out, "\nthe newest {shown} of {all} games; --limit 0 shows all")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(games: &[Listed]) -> String {
-    let mut table = Table::new(&[
-        ("Began (UTC)", Align::Left),
-        ("Game", Align::Left),
-        ("We", Align::Left),
-        ("Opponent", Align::Left),
-        ("Clock", Align::Left),
-        ("Mode", Align::Left),
-        ("Result", Align::Left),
-        ("By", Align::Left),
-        ("Moves", Align::Right),
-        ("Opening", Align::Left),
-    ]);
+/// The table, without the openings where a terminal is too narrow for them.
+fn fitting_table(games: &[Listed], width: Option<usize>) -> String {
+    let whole = table(games, &COLUMNS);
+    let fits = |width| whole.lines().all(|line| console::measure_text_width(line) <= width);
+    if width.is_none_or(fits) { whole } else { table(games, &COLUMNS[..COLUMNS.len() - 1]) }
+}
+
+const COLUMNS: [(&str, Align); 10] = [
+    ("Began (UTC)", Align::Left),
+    ("Game", Align::Left),
+    ("We", Align::Left),
+    ("Opponent", Align::Left),
+    ("Clock", Align::Left),
+    ("Mode", Align::Left),
+    ("Result", Align::Left),
+    ("By", Align::Left),
+    ("Moves", Align::Right),
+    ("Opening", Align::Left),
+];
+
+fn table(games: &[Listed], columns: &[(&str, Align)]) -> String {
+    let mut table = Table::new(columns);
     for Listed { record, plies, opening, .. } in games {
-        table.push([
+        let cells = [
             moment::minute(record.started_at),
             record.key.id.to_string(),
             record.our_color.to_string(),
@@ -84,7 +96,8 @@ fn table(games: &[Listed]) -> String {
             record.end.as_ref().map_or(String::new(), |end| end.reason.clone()),
             plies.div_ceil(2).to_string(),
             opening.clone().unwrap_or_default(),
-        ]);
+        ];
+        table.push(cells.into_iter().take(columns.len()));
     }
     table.text()
 }
