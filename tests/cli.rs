@@ -356,6 +356,30 @@ fn completions_and_the_manual_know_every_command() {
 }
 
 #[test]
+fn the_document_of_all_settings_is_printed() {
+    let text = expect_success(&Program::new().run(&["config", "docs"]));
+    assert!(text == include_str!("../docs/SETTINGS.md"), "see the test of the library");
+}
+
+#[test]
+fn an_arena_for_others_wants_a_token_of_its_own() {
+    let program = Program::new();
+    let error = expect_error(&program.run(&["arena", "--address", "0.0.0.0", "--port", "0"]), 1);
+    assert!(error.starts_with("--address 0.0.0.0: ") && error.contains("--token"), "{error}");
+    let output = program.run(&["arena", "--address", "0.0.0.0", "--token", "short"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("at least 12"), "{}", stderr(&output));
+}
+
+#[test]
+fn how_far_a_long_command_is_does_not_spoil_its_output() {
+    let program = Program::new();
+    let output = program.run(&["selfplay", "--games", "1", "--nodes", "20"]);
+    assert_eq!(expect_success(&output).lines().count(), 1);
+    assert!(!stderr(&output).contains('\x1b'), "{}", stderr(&output));
+}
+
+#[test]
 fn run_needs_a_token() {
     let error = expect_error(&Program::new().run(&["run"]), 2);
     assert!(error.starts_with("there is no token: "), "{error}");
@@ -370,14 +394,27 @@ fn check_names_each_thing_and_what_to_do() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let text = stdout(&output);
     let begins: Vec<&str> = text.lines().map(|line| line.get(..14).unwrap_or(line)).collect();
-    let expected = ["ok   settings ", "ok   store    ", "BAD  token    ", "BAD  server   "];
-    assert_eq!(begins, expected, "{text}");
+    assert_eq!(
+        begins,
+        ["ok   settings ", "ok   store    ", "ok   lists    ", "BAD  token    ", "BAD  server   ",],
+        "{text}"
+    );
     let output = program.run_with(&nowhere, &[("MEITNER_LICHESS__TOKEN", TOKEN)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!(stdout(&output) + &stderr(&output)).contains(TOKEN));
-    fs::write(program.path().join("file"), "").unwrap();
-    let output = program.run(&["check", "--set", "store.folder=file"]);
-    assert!(stdout(&output).contains("BAD  store     file: cannot be written"), "{text}");
+    // A file is where the folders should be, and others can read the token.
+    fs::write(program.path().join("file"), TOKEN).expect("a file");
+    let [state, log, token] =
+        ["store.folder=file/a", "log.folder=file/b", "lichess.token_file=file"];
+    let files = ["--set", state, "--set", log, "--set", token];
+    let text = stdout(&program.run(&[&nowhere[..], &files].concat()));
+    for line in [
+        "\nBAD  store     file/a: cannot be written",
+        "\nBAD  log       file/b: ",
+        "\nWARN secrets   others can",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
     let output = program.run(&["check", "--set", "search.threads=x"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).starts_with("BAD  settings "), "{}", stdout(&output));

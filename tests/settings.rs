@@ -363,11 +363,23 @@ fn changed_keys_are_named_but_for_secrets() {
         "[lichess]\ntoken = \"b\"\n[challenge.bot]\nspeeds = [\"blitz\"]\n[search]\nnodes = 7\n";
     let changed = old.changed_keys(&Case::new(file).load().unwrap());
     assert_eq!(changed, ["challenge.bot.speeds", "search.nodes"]);
-    for key in ["challenge.bot.speeds", "matchmaking.enabled", "tournament.ids"] {
+    for key in [
+        "challenge.bot.speeds",
+        "matchmaking.enabled",
+        "tournament.ids",
+        "search.nodes",
+        "game.human.resign",
+        "chat.greeting",
+        "log.level",
+    ] {
         assert!(Settings::is_taken_up(key), "{key}");
     }
-    assert!(!Settings::is_taken_up("search.nodes"));
-    assert!(!Settings::is_taken_up("challenge.concurrency"));
+    for key in ["challenge.concurrency", "search.hash_mb", "search.threads", "search.cores"] {
+        assert!(!Settings::is_taken_up(key), "{key}");
+    }
+    for key in ["lichess.url", "fics.seek", "log.format", "store.folder", "shutdown.unfinished"] {
+        assert!(!Settings::is_taken_up(key), "{key}");
+    }
 }
 
 #[test]
@@ -590,6 +602,20 @@ fn mistakes_in_variables_and_flags_name_them() {
         ),
     ] {
         assert_eq!(Case::new("").flag(flag).sentence(), sentence);
+    }
+}
+
+#[test]
+fn only_on_this_machine_certificates_are_not_needed() {
+    for url in
+        ["http://127.0.0.1:8664", "http://localhost", "http://[::1]:1", "https://lichess.dev"]
+    {
+        with_flag(&format!("lichess.url={url}")).expect(url);
+    }
+    for url in ["http://lichess.org", "http://127.0.0.1.evil.example", "http://10.0.0.1", "ftp://x"]
+    {
+        let error = with_flag(&format!("lichess.url={url}")).expect_err(url).to_string();
+        assert!(error.contains("http is only for a server on this machine"), "{error}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     process::ExitCode,
 };
 
@@ -20,19 +21,39 @@ use crate::{
     settings::LogOptions,
 };
 
+/// A shorter token may be guessed.
+const LEAST_TOKEN: usize = 12;
+
 /// Arguments of `arena`.
 #[derive(Debug, Args)]
 pub(super) struct ArenaArgs {
-    /// Port on 127.0.0.1; 0 for any free one
+    /// Address to listen on; any but those of this machine alone needs --token
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "IP")]
+    address: IpAddr,
+    /// Port; 0 for any free one
     #[arg(long, default_value_t = 8664)]
     port: u16,
-    /// Port on 127.0.0.1 for an Internet Chess Server beside it, as FICS is one; 0 for any free one
+    /// Token of the bot's account, and its password on the other server; without it one that is the
+    /// same for everybody
+    #[arg(long, value_parser = parse_token)]
+    token: Option<String>,
+    /// Port for an Internet Chess Server beside it, as FICS is one; 0 for any free one
     #[arg(long, value_name = "PORT")]
     fics_port: Option<u16>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
     settings: SettingsArgs,
+}
+
+/// A text that can be a token, and is not guessed.
+fn parse_token(text: &str) -> Result<String, String> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.len() >= LEAST_TOKEN && text.chars().all(is_token) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("a token is at least {LEAST_TOKEN} letters, digits and underscores"))
+    }
 }
 
 /// Opens the arena and lets its players challenge whoever logs in.
@@ -44,15 +65,25 @@ pub(super) fn arena(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(args: &ArenaArgs) -> anyhow::Result<ExitCode> {
-    let Host { arena, listener, club, url, token } = Host::open(&args.host, args.port).await?;
+    let (address, token) = (args.address, args.token.as_deref());
+    anyhow::ensure!(
+        address.is_loopback() || token.is_some(),
+        "--address {address}: others could use the arena there, whose token is the same for \
+         everybody; give it one of its own with --token"
+    );
+    let at = SocketAddr::new(address, args.port);
+    let Host { arena, listener, club, url, token } = Host::open(&args.host, at, token).await?;
     introduce(&url, &token)?;
     let shutdown = CancellationToken::new();
     let mut server = JoinSet::new();
     server.spawn(arena.run(listener, shutdown.clone()));
     let mut ics_club = None;
     if let Some(port) = args.fics_port {
-        let IcsHost { server: ics, listener, port, club } = IcsHost::open(&args.host, port).await?;
-        introduce_ics(port)?;
+        let at = SocketAddr::new(address, port);
+        let password = args.token.as_deref().unwrap_or(PASSWORD);
+        let IcsHost { server: ics, listener, port, club } =
+            IcsHost::open(&args.host, at, password).await?;
+        introduce_ics(SocketAddr::new(address, port), password)?;
         server.spawn(ics.run(listener, shutdown.clone()));
         ics_club = Some(club);
     }
@@ -99,13 +130,14 @@ fn introduce(url: &str, token: &str) -> io::Result<()> {
     out.flush()
 }
 
-fn introduce_ics(port: u16) -> io::Result<()> {
+fn introduce_ics(at: SocketAddr, password: &str) -> io::Result<()> {
+    let (host, port) = (at.ip(), at.port());
     let mut out = io::stdout().lock();
-    writeln!(out, "fics       127.0.0.1:{port}, account {BOT}, password {PASSWORD}")?;
+    writeln!(out, "fics       {at}, account {BOT}, password {password}")?;
     writeln!(
         out,
-        "try        MEITNER_FICS__PASSWORD={PASSWORD} meitner run --set fics.enabled=true \
-         --set fics.host=127.0.0.1 --set fics.port={port} --set fics.account={BOT}"
+        "try        MEITNER_FICS__PASSWORD={password} meitner run --set fics.enabled=true \
+         --set fics.host={host} --set fics.port={port} --set fics.account={BOT}"
     )?;
     out.flush()
 }

@@ -1,7 +1,9 @@
 //! `check`: whether the bot could run, one line for each thing that it needs.
 
 use std::{
+    fs,
     io::{self, Write},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::ExitCode,
     time::{Duration, Instant, SystemTime},
@@ -13,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     cli::{exit, options::SettingsArgs},
-    daemon::{Berserk, TournamentOptions},
+    daemon::{Berserk, PolicyOptions, TournamentOptions},
     platform::{
         fics::{self, Welcome},
         lichess::{self, Client},
@@ -70,6 +72,7 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         report.warn("settings", text)?;
     }
     check_store(&settings, &mut report)?;
+    check_files(&settings, &mut report)?;
     let fics = match settings.fics() {
         Ok(fics) => fics,
         Err(error) => {
@@ -125,18 +128,49 @@ fn check_store(settings: &Settings, report: &mut Report<impl Write>) -> io::Resu
         Ok(known) => known.unwrap_or_default(),
         Err(error) => return report.bad(exit::FAILURE, "store", error),
     };
-    // What is not there is made in the first that is.
-    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    match tempfile::tempfile_in(there) {
-        Ok(_) => report.ok("store", format!("{known} games remembered in {}", folder.display())),
+    match can_write(folder) {
+        Ok(()) => report.ok("store", format!("{known} games remembered in {}", folder.display())),
         Err(error) => {
             let text = format!(
                 "{}: cannot be written ({error}); choose another `store.folder`",
-                there.display()
+                folder.display()
             );
             report.bad(exit::FAILURE, "store", text)
         }
     }
+}
+
+/// The files that are read and written while the bot runs.
+fn check_files(settings: &Settings, report: &mut Report<impl Write>) -> anyhow::Result<()> {
+    // They have been read with the settings.
+    let PolicyOptions { block, always, only, .. } = &settings.daemon.policy;
+    let (block, always, only) = (block.len(), always.len(), only.len());
+    report.ok("lists", format!("{block} names blocked, {always} always, {only} only"))?;
+    if let Some(folder) = &settings.log.folder {
+        match can_write(folder) {
+            Ok(()) => report.ok("log", format!("{} can be written", folder.display()))?,
+            Err(error) => {
+                let place = folder.display();
+                let text = format!("{place}: {error}; make it writable, or set `log.folder`");
+                report.bad(exit::SETTINGS, "log", text)?;
+            }
+        }
+    }
+    for path in [settings.token_file(), settings.password_file()].into_iter().flatten() {
+        let mode = fs::metadata(path).map(|file| file.permissions().mode());
+        if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+            let path = path.display();
+            report.warn("secrets", format!("others can read {path}; chmod 600 {path}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file can be made in a folder, which need not be there yet. Nothing stays behind.
+fn can_write(folder: &Path) -> io::Result<()> {
+    // What is not there is made in the first that is.
+    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    tempfile::tempfile_in(there).map(drop)
 }
 
 /// Logs in and out again, which shows that the server, the name and the password are right.
@@ -235,13 +269,19 @@ async fn check_account(
             if missing.is_empty() {
                 report.ok("scopes", scopes.join(", "))?;
             }
+            let base = client.options().base_url.trim_end_matches('/');
+            let page = format!("{base}/account/oauth/token");
             for scope in missing {
-                let text = format!("the token lacks {scope}; create one that has it");
+                let text = format!("the token lacks {scope}; create one that has it at {page}");
                 report.bad(exit::SCOPE, "scopes", text)?;
             }
         }
         Ok(None) => {
-            report.bad(exit::LOGIN, "scopes", "the server does not know the token")?;
+            report.bad(
+                exit::LOGIN,
+                "scopes",
+                "the server does not know the token; create a new one",
+            )?;
             return Ok(());
         }
         Err(error) => report.bad(exit::FAILURE, "scopes", error)?,
@@ -255,7 +295,8 @@ async fn check_account(
         Ok(account) => {
             let name = account.username;
             let text = format!(
-                "{name} is no bot account; one that has never played can be upgraded, for good"
+                "{name} is no bot account; `meitner configure` upgrades one that has never played, \
+                 for good"
             );
             report.bad(exit::ACCOUNT, "account", text)?;
         }

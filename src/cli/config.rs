@@ -1,6 +1,7 @@
-//! `config show`: what the bot would run with, and who has set it.
+//! `config`: what the bot would run with and who has set it, and the document of all settings.
 
 use std::{
+    fmt::Write as _,
     io::{self, Write as _},
     process::ExitCode,
 };
@@ -9,7 +10,7 @@ use clap::Subcommand;
 
 use crate::{
     cli::options::SettingsArgs,
-    settings::{Shown, ShownValue},
+    settings::{self, Settings, Shown, ShownValue},
 };
 
 /// What can be done with the settings.
@@ -17,26 +18,39 @@ use crate::{
 pub(super) enum ConfigCommand {
     /// Print every setting with its value and where that comes from; secrets are hidden
     Show(SettingsArgs),
+    /// Print the document of all settings, docs/SETTINGS.md
+    Docs,
+}
+
+/// Prints the document.
+pub(super) fn docs() -> anyhow::Result<ExitCode> {
+    io::stdout().write_all(settings::reference().as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the merged settings as a file of settings.
 pub(super) fn show(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
-    let settings = args.load()?;
-    let mut out = io::stdout().lock();
-    let mut section = "";
+    io::stdout().write_all(shown(&args.load()?).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The merged settings as a file of settings, secrets hidden.
+pub(super) fn shown(settings: &Settings) -> String {
+    let (mut text, mut section) = (String::new(), "");
+    // Writing to a String cannot fail.
     for (key, Shown { value, source }) in settings.shown() {
         let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
         if table != section {
             let gap = if section.is_empty() { "" } else { "\n" };
-            writeln!(out, "{gap}[{table}]")?;
+            let _ = writeln!(text, "{gap}[{table}]");
             section = table;
         }
         let place = source.place(key);
-        match value {
-            ShownValue::Toml(value) => writeln!(out, "{name} = {value}  # {place}")?,
-            ShownValue::Hidden => writeln!(out, "# {name} is set, and hidden  # {place}")?,
-            ShownValue::Unset => writeln!(out, "# {name} is not set")?,
-        }
+        let _ = match value {
+            ShownValue::Toml(value) => writeln!(text, "{name} = {value}  # {place}"),
+            ShownValue::Hidden => writeln!(text, "# {name} is set, and hidden  # {place}"),
+            ShownValue::Unset => writeln!(text, "# {name} is not set"),
+        };
     }
-    Ok(ExitCode::SUCCESS)
+    text
 }

@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::{
+    cli::progress::Progress,
     rules::{self, CastlingNotation, Position},
     search::{self, bench},
     uci,
@@ -57,7 +58,15 @@ pub(super) fn perft(args: &PerftArgs) -> anyhow::Result<ExitCode> {
     };
     let mut out = io::stdout().lock();
     let started = Instant::now();
-    let counts = rules::divide(&position, args.depth);
+    let moves = position.legal_moves();
+    let total_moves = if args.depth == 0 { 0 } else { moves.len() };
+    let mut progress = Progress::on_stderr(total_moves as u64, "first moves")?;
+    let mut counts = Vec::new();
+    for (nth, &mv) in moves.iter().take(total_moves).enumerate() {
+        progress.show(nth as u64, mv.uci(CastlingNotation::KingTwoSquares))?;
+        counts.push((mv, rules::perft(&position.after(mv), args.depth - 1)));
+    }
+    progress.finish();
     let elapsed = started.elapsed();
     for (mv, count) in &counts {
         writeln!(out, "{}: {count}", mv.uci(CastlingNotation::KingTwoSquares))?;

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::{
+    cli::configure::AccountError,
     daemon::DaemonError,
     platform::{
         fics::{LinkError, Retry},
@@ -42,11 +43,15 @@ fn code_of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<LinkError>() {
         return (error.retry() == Retry::Never).then_some(LOGIN);
     }
-    match cause.downcast_ref::<DaemonError>()? {
-        DaemonError::Start(StartError::WrongToken) => Some(LOGIN),
-        DaemonError::Start(StartError::MissingScope(_)) => Some(SCOPE),
-        DaemonError::Start(StartError::NotABot(_)) => Some(ACCOUNT),
-        DaemonError::Start(StartError::Unreachable(_)) | DaemonError::EventStream(_) => None,
+    if cause.is::<AccountError>() {
+        return Some(ACCOUNT);
+    }
+    let start = cause.downcast_ref::<StartError>();
+    match start.or_else(|| cause.downcast_ref::<DaemonError>()?.start())? {
+        StartError::WrongToken => Some(LOGIN),
+        StartError::MissingScope(_) => Some(SCOPE),
+        StartError::NotABot(_) => Some(ACCOUNT),
+        StartError::Unreachable(_) => None,
     }
 }
 
@@ -74,6 +79,8 @@ mod tests {
             (anyhow::Error::new(DaemonError::from(StartError::WrongToken)), LOGIN),
             (anyhow::Error::new(DaemonError::from(StartError::MissingScope("x".into()))), SCOPE),
             (anyhow::Error::new(DaemonError::from(StartError::NotABot("x".into()))), ACCOUNT),
+            (anyhow::Error::new(StartError::WrongToken), LOGIN),
+            (anyhow::Error::new(AccountError::Refused("x".into(), "y".into())), ACCOUNT),
             (anyhow::Error::new(DaemonError::EventStream("x".into())), FAILURE),
             (anyhow::Error::new(LinkError::Password("x".into())), LOGIN),
             (anyhow::Error::new(LinkError::Closed), FAILURE),

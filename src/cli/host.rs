@@ -2,7 +2,7 @@
 //! challenge it again and again.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -30,6 +30,8 @@ use crate::{
     store::StoreOptions,
 };
 
+/// Any free port that only this machine can reach.
+pub(super) const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// The bot's account in the arena.
 pub(super) const BOT: &str = "Meitner";
 const HOUSE: &str = "QuietRook";
@@ -139,27 +141,32 @@ pub(super) struct Club {
 }
 
 impl Host {
-    /// Opens an arena on this port of the loopback interface; 0 for any free one.
-    pub(super) async fn open(args: &HostArgs, port: u16) -> anyhow::Result<Self> {
-        Self::with_options(args, args.arena_options()?, port).await
+    /// Opens an arena there, with this token for the bot, or with one by lot.
+    pub(super) async fn open(
+        args: &HostArgs,
+        address: SocketAddr,
+        token: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        Self::with_options(args, args.arena_options()?, address, token).await
     }
 
     /// The same with other options for the arena than those that the arguments name.
     pub(super) async fn with_options(
         args: &HostArgs,
         options: ArenaOptions,
-        port: u16,
+        address: SocketAddr,
+        token: Option<&str>,
     ) -> anyhow::Result<Self> {
         let seed = options.seed;
         let challenge_life = Duration::from_secs(options.challenge_seconds + 1);
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address}"))?;
         let url = format!("http://{}", listener.local_addr()?);
         let arena = Arena::new(options);
         let handle = arena.handle();
-        let token = handle.add_account(&AccountSpec::bot(BOT));
+        let token = token.map(str::to_owned);
+        let token = handle.add_account(&AccountSpec { token, ..AccountSpec::bot(BOT) });
         let players = (1..=args.concurrency)
             .map(|nth| {
                 let name = format!("{HOUSE}{nth}");

@@ -1,10 +1,7 @@
 //! The local Internet Chess Server as `arena` and `demo` use it: one computer account, and a house
 //! player that challenges it again and again.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
 use tokio::{
@@ -43,8 +40,12 @@ pub(super) struct IcsClub {
 }
 
 impl IcsHost {
-    /// Opens a server on this port of the loopback interface; 0 for any free one.
-    pub(super) async fn open(args: &HostArgs, port: u16) -> anyhow::Result<Self> {
+    /// Opens a server there, with this password for the bot.
+    pub(super) async fn open(
+        args: &HostArgs,
+        address: SocketAddr,
+        password: &str,
+    ) -> anyhow::Result<Self> {
         let faults = match &args.faults {
             FaultChoice::None => IcsFaults::default(),
             FaultChoice::Mix => IcsFaults::MIX,
@@ -55,12 +56,11 @@ impl IcsHost {
         let handle = server.handle();
         handle.add_account(&IcsAccount {
             name: BOT.to_owned(),
-            password: PASSWORD.to_owned(),
+            password: password.to_owned(),
             is_computer: true,
             rating: 1900,
         });
         handle.add_house(IcsHouse::new(HOUSE, args.opponent()));
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address}"))?;

@@ -7,6 +7,7 @@ mod analyse;
 mod arena;
 mod check;
 mod config;
+mod configure;
 mod demo;
 mod engine;
 mod exit;
@@ -19,9 +20,11 @@ mod log;
 mod moment;
 mod options;
 mod pgn;
+mod progress;
 mod run;
 mod soak;
 mod stats;
+mod support;
 mod table;
 mod training;
 
@@ -73,10 +76,14 @@ enum Command {
     Stats(stats::StatsArgs),
     /// Fit the chances of win, draw and loss to games and print their constant
     Wdl(training::WdlArgs),
-    /// Tell whether settings, token, server, clock and account are fit to run
+    /// Ask for what a bot needs, try it on the server, and write the files for `run`
+    Configure(configure::ConfigureArgs),
+    /// Tell whether settings, files, token, server, clock and account are fit to run
     Check(options::SettingsArgs),
     /// Ask the bot that runs with these settings how it is
     Health(health::HealthArgs),
+    /// Put what helps to find a fault into one file that is safe to post
+    Support(support::SupportArgs),
     /// Look at the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -107,9 +114,12 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Games(args) => games::games(args),
         Command::Stats(args) => stats::stats(args),
         Command::Wdl(args) => training::wdl(args),
+        Command::Configure(args) => configure::configure(args),
         Command::Check(args) => check::check(args),
         Command::Health(args) => health::health(args),
+        Command::Support(args) => support::support(args),
         Command::Config(config::ConfigCommand::Show(args)) => config::show(args),
+        Command::Config(config::ConfigCommand::Docs) => config::docs(),
         Command::Systemd(args) => install::systemd(args),
         Command::Completions(args) => install::completions(args),
         Command::Man => install::man(),

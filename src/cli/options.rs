@@ -9,7 +9,8 @@ use crate::settings::{Settings, SettingsError, Sources};
 /// Where settings come from.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SettingsArgs {
-    /// File of settings; without it `config/meitner.toml` is read, if there is one
+    /// File of settings; without it `meitner.toml` is read, or else `config/meitner.toml`, if there
+    /// is one
     #[arg(long, value_name = "PATH")]
     config: Option<PathBuf>,
     /// One setting, as in search.threads=2; wins over file and environment, can be repeated

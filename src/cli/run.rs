@@ -13,7 +13,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use crate::{
-    cli::{exit, log, options::SettingsArgs},
+    cli::{
+        exit,
+        log::{self, Log},
+        options::SettingsArgs,
+    },
     daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
     game::LiveGames,
     metrics::Metrics,
@@ -33,9 +37,9 @@ pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let settings = args.load()?;
     let metrics = Metrics::new();
     let platforms = Platforms::of(&settings, &metrics)?;
-    let _log = log::start(&settings.log)?;
+    let log = log::start(&settings.log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
-    let summary = runtime.block_on(play(args.clone(), settings, platforms, metrics))?;
+    let summary = runtime.block_on(play(args.clone(), settings, platforms, metrics, &log))?;
     let Summary { won, lost, drawn, unfinished, .. } = summary;
     if unfinished > 0 {
         warn!(won, lost, drawn, unfinished, "left before the games were finished");
@@ -64,6 +68,7 @@ async fn play(
     settings: Settings,
     platforms: Platforms,
     metrics: Metrics,
+    log: &Log,
 ) -> anyhow::Result<Summary> {
     let hangups = Hangups::listen().context("signals cannot be listened to")?;
     info!(
@@ -92,7 +97,13 @@ async fn play(
     let reloading = hangups.follow(
         move || args.load(),
         |new| {
-            take_up(&known, &new, &policy);
+            policy.send_replace(Arc::new(new.daemon.policy.clone()));
+            resources.set_game_options(new.daemon.game.clone());
+            tell_changes(&known, &new);
+            // The news is told as the old level has it, or else a quieter one would hide it.
+            if let Err(error) = log.set_directives(&new.log.directives) {
+                warn!(error = format!("{error:#}"), "the level of the log stays");
+            }
             known = new;
         },
     );
@@ -171,8 +182,8 @@ fn flatten(ended: Result<anyhow::Result<Summary>, JoinError>) -> anyhow::Result<
     ended.context("a bot failed")?
 }
 
-/// Takes up what can change in a running bot, and tells what cannot.
-fn take_up(known: &Settings, new: &Settings, policy: &watch::Sender<Arc<PolicyOptions>>) {
+/// Tells what of the changes has been taken up, and what has not.
+fn tell_changes(known: &Settings, new: &Settings) {
     let changed = known.changed_keys(new);
     let (taken, left): (Vec<_>, Vec<_>) =
         changed.into_iter().partition(|key| Settings::is_taken_up(key));
@@ -182,10 +193,9 @@ fn take_up(known: &Settings, new: &Settings, policy: &watch::Sender<Arc<PolicyOp
         blocked = block.len(),
         always = always.len(),
         only = only.len(),
-        "the policy is taken up"
+        "the new settings are taken up; how games are played holds for those that begin from now on"
     );
     warn_of_contradiction(&new.daemon.policy, known.daemon.concurrency);
-    policy.send_replace(Arc::new(new.daemon.policy.clone()));
     if !left.is_empty() {
         warn!(keys = left.join(", "), "these settings have changed, but wait for a restart");
     }

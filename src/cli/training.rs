@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::{
+    cli::progress::Progress,
     search::wdl::Model,
     selfplay::{self, Plan, Record, Schedule, Training, WdlFit},
 };
@@ -86,14 +87,19 @@ pub(super) fn selfplay(args: &SelfplayArgs) -> anyhow::Result<ExitCode> {
     };
     let mut pgn = args.pgn.as_deref().map(create).transpose()?;
     let plan = Plan { games: args.games, seed: args.seed, nodes: args.nodes };
-    let mut written = Ok(());
+    let mut progress = Progress::on_stderr(args.games, "games")?;
+    let (mut played, mut plies, mut written) = (0, 0, Ok(()));
     selfplay::play(plan, |record| {
-        written = writeln!(out, "{record}").and_then(|()| match &mut pgn {
-            Some(pgn) => write!(pgn, "{}", record.to_pgn()),
-            None => Ok(()),
-        });
+        (played, plies) = (played + 1, plies + record.plies.len());
+        written = writeln!(out, "{record}")
+            .and_then(|()| match &mut pgn {
+                Some(pgn) => write!(pgn, "{}", record.to_pgn()),
+                None => Ok(()),
+            })
+            .and_then(|()| progress.show(played, format_args!("{plies} plies")));
         written.is_ok()
     });
+    progress.finish();
     written?;
     out.flush()?;
     pgn.map_or(Ok(()), |mut pgn| pgn.flush())?;
@@ -113,7 +119,15 @@ pub(super) fn tune(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         result_share: args.result_share.clamp(0.0, 1.0),
         ..Schedule::default()
     };
-    let fit = selfplay::fit(&records, schedule);
+    let mut progress = Progress::on_stderr(args.epochs.into(), "epochs")?;
+    let mut told = Ok(());
+    let fit = selfplay::fit(&records, schedule, |epoch| {
+        if told.is_ok() {
+            told = progress.show(epoch.into(), format_args!("{} games", records.len()));
+        }
+    });
+    progress.finish();
+    told?;
     let origin = format!("{} games, {} positions", records.len(), fit.positions.0);
     writeln!(
         io::stderr(),
@@ -134,13 +148,19 @@ pub(super) fn train(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         result_share: args.result_share.clamp(0.0, 1.0),
         rate: args.rate,
     };
+    let mut progress = Progress::on_stderr(args.epochs.into(), "epochs")?;
     let mut told = Ok(());
     let trained = selfplay::train(&records, training, |epoch, error| {
-        let line = writeln!(io::stderr(), "epoch {epoch}: error {error:.6}");
+        let line = match &mut progress {
+            // An epoch takes minutes: each is worth its line.
+            Progress::Lines { out, .. } => writeln!(out, "epoch {epoch}: error {error:.6}"),
+            bar @ Progress::Bar(_) => bar.show(epoch.into(), format_args!("error {error:.6}")),
+        };
         if told.is_ok() {
             told = line;
         }
     });
+    progress.finish();
     told?;
     writeln!(
         io::stderr(),

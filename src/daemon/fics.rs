@@ -346,7 +346,7 @@ impl Supervisor {
         self.slots.release_all();
         self.metrics.game_started();
         let engine = self.engines.take();
-        let session = Session::new(id.clone(), self.options.game.clone());
+        let session = Session::new(id.clone(), self.shared.game_options());
         let (snapshots, watcher) = watch::channel(session.snapshot());
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);

@@ -1,8 +1,11 @@
 //! What all platforms of a process share: how many games there may be, the cores, what is remembered,
-//! and the figures.
+//! the figures, and how games are played.
+
+use tokio::sync::watch;
 
 use crate::{
     daemon::{Options, slots::Seats},
+    game,
     metrics::Metrics,
     search::Scheduler,
     store::{Condition, Store},
@@ -18,17 +21,19 @@ pub struct Resources {
     pub(super) scheduler: Scheduler,
     pub(super) store: Store,
     pub(super) metrics: Metrics,
+    game: watch::Sender<game::Options>,
 }
 
 impl Resources {
-    /// As many games and cores as the options say. The file of what is remembered is opened, which
-    /// takes milliseconds.
+    /// As many games and cores, and games played, as the options say. The file of what is remembered
+    /// is opened, which takes milliseconds.
     pub fn new(options: &Options) -> Self {
         Self {
             seats: Seats::new(options.concurrency),
             scheduler: Scheduler::new(options.cores),
             store: Store::open(&options.store),
             metrics: Metrics::new(),
+            game: watch::Sender::new(options.game.clone()),
         }
     }
 
@@ -52,5 +57,15 @@ impl Resources {
             Condition::Failing(cause) => Some(format!("what happens is not remembered: {cause}")),
         };
         self.metrics.warn(STORE, sentence.as_deref());
+    }
+
+    /// Games that begin from now on are played like this.
+    pub fn set_game_options(&self, options: game::Options) {
+        self.game.send_replace(options);
+    }
+
+    /// How a game that begins now is played.
+    pub(super) fn game_options(&self) -> game::Options {
+        self.game.borrow().clone()
     }
 }

@@ -53,8 +53,9 @@ struct Sample {
 
 const BATCH: usize = 4_096;
 
-/// Fits the weights. Every twentieth game is held out; its error judges the fit.
-pub fn fit(records: &[Record], schedule: Schedule) -> Fit {
+/// Fits the weights. Every twentieth game is held out; its error judges the fit. Each pass is told to
+/// `tell` at its end.
+pub fn fit(records: &[Record], schedule: Schedule, mut tell: impl FnMut(u32)) -> Fit {
     let share = schedule.result_share;
     let (held, used): (Vec<_>, Vec<_>) =
         records.iter().enumerate().partition(|(index, _)| index % 20 == 0);
@@ -79,6 +80,7 @@ pub fn fit(records: &[Record], schedule: Schedule) -> Fit {
         for batch in used.chunks(BATCH) {
             adam.step(&mut weights, batch, rate);
         }
+        tell(epoch + 1);
     }
     let after = error(&held, &weights);
     Fit { weights, positions: (used.len(), held.len()), error: (before, after) }

@@ -16,8 +16,8 @@ use crate::settings::{
 
 /// The built-in defaults are the shipped file itself, so that what it documents cannot drift.
 pub(super) const DEFAULTS: &str = include_str!("../../config/meitner.toml");
-/// Where a file is looked for that no flag names.
-const USUAL_FILE: &str = "config/meitner.toml";
+/// Where a file is looked for that no flag names; the first is what `configure` writes.
+pub const USUAL_FILES: [&str; 2] = ["meitner.toml", "config/meitner.toml"];
 /// What the variables begin with.
 pub(super) const PREFIX: &str = "MEITNER_";
 
@@ -32,6 +32,8 @@ pub struct Sources {
     pub flags: Vec<String>,
     /// The folder for what programs remember of themselves, where it is known.
     pub state_home: Option<PathBuf>,
+    /// The device and the inode of the stream that the journal of systemd reads.
+    pub journal: Option<(u64, u64)>,
 }
 
 impl Sources {
@@ -42,10 +44,18 @@ impl Sources {
     ///
     /// [`SettingsError::BadValue`] if a variable of ours is not valid text.
     pub fn of_process(file: Option<PathBuf>, flags: Vec<String>) -> Result<Self, SettingsError> {
-        let usual = || Some(PathBuf::from(USUAL_FILE)).filter(|path| path.is_file());
+        let usual = || USUAL_FILES.iter().map(PathBuf::from).find(|path| path.is_file());
         let environment = std::env::vars_os().filter_map(own_variable).collect::<Result<_, _>>()?;
-        Ok(Self { file: file.or_else(usual), environment, flags, state_home: state_home() })
+        let file = file.or_else(usual);
+        Ok(Self { file, environment, flags, state_home: state_home(), journal: journal() })
     }
+}
+
+/// What systemd says of the stream that it has connected to the journal: device and inode.
+fn journal() -> Option<(u64, u64)> {
+    let stream = std::env::var_os("JOURNAL_STREAM")?;
+    let (device, inode) = stream.to_str()?.split_once(':')?;
+    Some((device.parse().ok()?, inode.parse().ok()?))
 }
 
 /// The folder that systemd has made for us; else one in that of the user, by the XDG base directory

@@ -5,6 +5,7 @@
 
 mod error;
 mod layers;
+mod reference;
 mod schema;
 mod sections;
 
@@ -24,7 +25,8 @@ use crate::{
 };
 
 pub use error::{SettingsError, Source};
-pub use layers::Sources;
+pub use layers::{Sources, USUAL_FILES};
+pub use reference::{comment, reference};
 
 /// Everything that can be set, checked.
 #[derive(Clone, Debug)]
@@ -71,6 +73,12 @@ pub struct LogOptions {
     pub directives: String,
     /// How messages are written.
     pub format: LogFormat,
+    /// The device and the inode of the stream that the journal of systemd reads, if it reads one.
+    pub journal: Option<(u64, u64)>,
+    /// The folder for files of the log, if there are to be any.
+    pub folder: Option<PathBuf>,
+    /// So many files are kept, one for each day.
+    pub keep_days: usize,
 }
 
 /// How messages are written.
@@ -129,7 +137,7 @@ impl Settings {
         let fics = raw.fics();
         let daemon = raw.daemon(sources.state_home.as_deref())?;
         let shown = merged.shown();
-        let (lichess, web, log) = (raw.lichess(), raw.web(), raw.log());
+        let (lichess, web, log) = (raw.lichess(), raw.web(), raw.log(sources.journal));
         Ok(Self { lichess, daemon, web, log, token, fics, password, shown })
     }
 
@@ -153,8 +161,33 @@ impl Settings {
 
     /// Whether a running bot takes up a new value of this key; others wait for a restart.
     pub fn is_taken_up(key: &str) -> bool {
-        let sections = ["challenge.", "matchmaking.", "tournament."];
-        sections.iter().any(|section| key.starts_with(section)) && key != "challenge.concurrency"
+        match key {
+            "challenge.concurrency" | "search.hash_mb" | "search.threads" | "search.cores" => false,
+            "log.level" | "log.filter" => true,
+            _ => ["challenge", "matchmaking", "tournament", "search", "game", "chat"]
+                .contains(&key.split('.').next().unwrap_or_default()),
+        }
+    }
+
+    /// All secrets that are set here or stand in the files that are named here, as far as those can
+    /// be read: what must not be in anything that is given away.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        let token_file = read_token(&self.token.file).ok();
+        let password_file = read_password(&self.password.file).ok();
+        let tournament = self.daemon.policy.tournament.password.as_ref();
+        let set = [self.token.token.clone(), self.password.password.clone()].into_iter();
+        let others = [token_file, password_file, tournament.map(|password| password.0.clone())];
+        set.chain(others.into_iter().flatten()).filter(has_token).collect()
+    }
+
+    /// The file of the token, if one is named.
+    pub fn token_file(&self) -> Option<&Path> {
+        Some(self.token.file.as_path()).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The file of the password for FICS, if one is named.
+    pub fn password_file(&self) -> Option<&Path> {
+        Some(self.password.file.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Whether there is a token, or a file of one is named.
@@ -188,6 +221,11 @@ impl Settings {
             )),
             _ => Ok(Some(fics::Options { password, ..options.clone() })),
         }
+    }
+
+    /// The same as far as it is known without the password.
+    pub fn fics_without_password(&self) -> Option<fics::Options> {
+        self.fics.clone()
     }
 
     /// The token, from wherever it is.

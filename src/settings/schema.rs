@@ -172,7 +172,7 @@ impl Kind {
     }
 
     /// What the key takes, after "must be".
-    fn allowed(self) -> String {
+    pub(super) fn allowed(self) -> String {
         match self {
             Self::Switch => "true or false".to_owned(),
             Self::Number { min, max } => format!("a whole number from {min} to {max}"),

@@ -95,6 +95,7 @@ async fn every_request_is_as_the_api_describes_it() {
         client.chat(&id, room, "Well played & 100 %").await.unwrap();
     }
     client.user(HOUSE).await.unwrap();
+    client.upgrade_to_bot().await.unwrap_err();
     // What the server refuses is described as well.
     assert!(client.claim_victory(&id).await.is_err());
     assert!(client.claim_draw(&id).await.is_err());
@@ -123,6 +124,7 @@ async fn every_request_is_as_the_api_describes_it() {
         "POST /api/token/test",
         "GET /api/account",
         "GET /api/account/playing",
+        "POST /api/bot/account/upgrade",
         "GET /api/stream/event",
         "GET /api/user/{username}",
         "GET /api/bot/game/stream/{gameId}",

@@ -49,6 +49,7 @@ async fn only_a_fresh_account_becomes_a_bot() {
     assert_eq!(fresh.get("/api/account").await.1["title"], "BOT");
     let played = AccountSpec { games: 1, ..AccountSpec::new("Veteran") };
     let played = site.client(&site.arena.add_account(&played));
+    assert_eq!(played.get("/api/account").await.1["count"]["all"], 1);
     assert_eq!(played.post("/api/bot/account/upgrade").await.0, StatusCode::BAD_REQUEST);
     site.close().await;
 }

@@ -1,5 +1,7 @@
 //! The log never delays a move.
 
+use std::{fs, os::unix::fs::MetadataExt as _};
+
 use meitner::arena::HouseAction;
 
 use crate::harness::{Program, Site};
@@ -36,4 +38,28 @@ async fn a_log_that_nobody_reads_holds_up_no_game() {
     let (status, log) = program.end();
     assert_eq!(status.code(), Some(0));
     assert!(log.len() > 60_000, "the pipe was not full: {} bytes", log.len());
+}
+
+/// systemd names the stream that it reads; what it reads has levels and no times.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_journal_gets_levels_and_a_pipe_gets_times() {
+    let site = Site::open().await;
+    let path = site.folder().join("journal");
+    for is_journal in [true, false] {
+        let file = fs::File::create(&path).unwrap();
+        let data = file.metadata().unwrap();
+        let inode = if is_journal { data.ino() } else { data.ino() + 1 };
+        let mut command = site.command(&site.token, &[]);
+        command.env("JOURNAL_STREAM", format!("{}:{inode}", data.dev())).stderr(file);
+        let program = Program::new(command);
+        site.until_online().await;
+        program.signal("TERM");
+        assert!(program.end().0.success());
+        let log = fs::read_to_string(&path).unwrap();
+        assert!(log.contains("left in good order"), "{log}");
+        for line in log.lines() {
+            assert_eq!(line.starts_with("<6>meitner::"), is_journal, "{line}");
+            assert_eq!(line.contains(" INFO "), !is_journal, "{line}");
+        }
+    }
 }

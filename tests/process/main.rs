@@ -1,6 +1,7 @@
 //! The built program against an arena in this process: signals, exit codes, the log.
 #![cfg(unix)]
 
+mod configure;
 mod exit;
 mod harness;
 mod health;
@@ -8,4 +9,5 @@ mod log;
 mod memory;
 mod reload;
 mod restart;
+mod secrets;
 mod service;

@@ -236,7 +236,7 @@ impl Context {
     fn handle(&self, route: Route, request: &Request) -> Answer {
         let Self { shared, user, .. } = self;
         match route {
-            Route::Account => Ok(found(&shared.read().account(user)?.user_json())),
+            Route::Account => users::own(self),
             Route::User(name) => users::user(self, &name),
             Route::UsersStatus => Ok(found(&users::status(self, request))),
             Route::TokenTest => Ok(found(&accounts::test_tokens(self, &request.text))),

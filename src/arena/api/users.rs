@@ -24,6 +24,11 @@ const MOST_BOTS: usize = 512;
 /// How many users the status tells of.
 const MOST_USERS: usize = 100;
 
+/// GET `/api/account`.
+pub(super) fn own(context: &Context) -> Answer {
+    user(context, &context.user)
+}
+
 /// GET `/api/user/{username}`.
 pub(super) fn user(context: &Context, name: &str) -> Answer {
     let state = context.shared.read();

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         demo::{DemoArgs, Display, LAST_LOOK, Lines, Screen, Viewer, conclude, watch_games},
-        host::BOT,
+        host::{ANY_LOCAL_PORT, BOT},
         ics::{IcsHost, PASSWORD},
     },
     daemon::{self, Resources, Shutdown},
@@ -27,7 +27,8 @@ pub(super) async fn play(
         args.host.concurrency == 1,
         "an account has one game at a time on FICS: leave --concurrency out"
     );
-    let IcsHost { server, listener, port, mut club } = IcsHost::open(&args.host, 0).await?;
+    let IcsHost { server, listener, port, mut club } =
+        IcsHost::open(&args.host, ANY_LOCAL_PORT, PASSWORD).await?;
     let link = fics::Options {
         host: Ipv4Addr::LOCALHOST.to_string(),
         port,

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arena::GameSnapshot,
     cli::{
-        host::{Host, HostArgs},
+        host::{ANY_LOCAL_PORT, Host, HostArgs},
         log,
         options::SettingsArgs,
     },
@@ -88,7 +88,8 @@ pub(super) fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn play(args: &DemoArgs, settings: &Settings, is_drawn: bool) -> anyhow::Result<ExitCode> {
-    let Host { arena, listener, mut club, url, token } = Host::open(&args.host, 0).await?;
+    let Host { arena, listener, mut club, url, token } =
+        Host::open(&args.host, ANY_LOCAL_PORT, None).await?;
     club.pause = if is_drawn { LAST_LOOK } else { Duration::ZERO };
     let client = Client::new(args.host.client_options(&url, settings), token.into())?;
     let (live_sender, live) = watch::channel(LiveGames::new());

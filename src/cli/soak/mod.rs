@@ -4,7 +4,6 @@
 //! The games are those of `demo`, with every kind of fault and, if wanted, with the bot killed and
 //! started again. [`report`] judges.
 
-mod progress;
 mod report;
 mod usage;
 
@@ -33,9 +32,10 @@ use crate::{
     arena::{ArenaOptions, ColorChoice, HouseAction, HouseSpec, OpponentKind},
     cli::{
         exit,
-        host::{Club, Host, HostArgs},
+        host::{ANY_LOCAL_PORT, Club, Host, HostArgs},
         log,
         options::SettingsArgs,
+        progress::Progress,
     },
     daemon::{self, DaemonError, Shutdown, Summary},
     game::LiveGames,
@@ -43,7 +43,6 @@ use crate::{
     settings::Settings,
 };
 
-use progress::Progress;
 use report::{Report, Usages};
 use usage::Usage;
 
@@ -114,7 +113,7 @@ async fn run(args: &SoakArgs, settings: &Settings, is_drawn: bool) -> anyhow::Re
         ..args.host.arena_options()?
     };
     let Host { arena, listener, club, url, token } =
-        Host::with_options(&args.host, options, 0).await?;
+        Host::with_options(&args.host, options, ANY_LOCAL_PORT, None).await?;
     let state = TempDir::new().context("no folder for the state")?;
     let ending = CancellationToken::new();
     let mut server = JoinSet::new();
@@ -130,7 +129,7 @@ async fn run(args: &SoakArgs, settings: &Settings, is_drawn: bool) -> anyhow::Re
         restarts: args.restarts,
         club: &club,
         bot,
-        progress: Progress::new(args.games, is_drawn)?,
+        progress: Progress::on_stdout(args.games.into(), "games", is_drawn)?,
         restarted: 0,
         warm: None,
     };
@@ -209,7 +208,8 @@ impl Soak<'_> {
             }
             let running = club.handle.running().len();
             anyhow::ensure!(last_end.elapsed() < stall_limit, "{running} games do not end");
-            self.progress.show(over, club.handle.faults().strikes().values().sum())?;
+            let faults: u64 = club.handle.faults().strikes().values().sum();
+            self.progress.show(over, format_args!("{faults} faults"))?;
             self.look_at_usage(over);
             self.restart_if_due(over).await?;
         }

@@ -99,7 +99,7 @@ impl Supervisor {
     fn start_game(&mut self, id: GameId, holder: Holder) {
         self.slots.start(&id, holder);
         let engine = self.engines.take();
-        let session = Session::new(id.clone(), self.options.game.clone());
+        let session = Session::new(id.clone(), self.shared.game_options());
         let (snapshots, watcher) = watch::channel(session.snapshot());
         self.live.send_modify(|live| {
             live.insert(id.clone(), watcher);

@@ -168,6 +168,16 @@ pub enum DaemonError {
     EventStream(String),
 }
 
+impl DaemonError {
+    /// Why it could not start, if that is it.
+    pub fn start(&self) -> Option<&StartError> {
+        match self {
+            Self::Start(error) => Some(error),
+            Self::EventStream(_) => None,
+        }
+    }
+}
+
 /// Runs the bot until `shutdown` ends it: checks the account, for which it waits until the server can
 /// be reached, resumes the games that run, then
 /// takes challenges. `live` always holds the running games with their newest snapshots.
@@ -188,7 +198,8 @@ pub async fn run(
 }
 
 /// The same with a policy that can change while the bot runs, and with resources that other platforms
-/// share; [`Options::policy`], [`Options::concurrency`] and [`Options::cores`] do not count.
+/// share; [`Options::policy`], [`Options::concurrency`], [`Options::cores`] and [`Options::game`] do not
+/// count.
 ///
 /// # Errors
 ///

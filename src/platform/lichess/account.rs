@@ -33,7 +33,7 @@ pub enum StartError {
     /// The account is a person's.
     #[error(
         "the account {0} is not a bot account (its title is not BOT); \
-         an account that has never played can be upgraded once, for good"
+         `meitner configure` upgrades one that has never played, for good"
     )]
     NotABot(String),
     /// The server cannot be reached, or fails.
@@ -57,7 +57,12 @@ pub async fn check_account(client: &Client) -> Result<Account, StartError> {
     Ok(Account { id: body.id.to_ascii_lowercase(), name: body.username, rating })
 }
 
-async fn check_scope(client: &Client) -> Result<(), StartError> {
+/// Tests the token: whether the server knows it, and whether it may play.
+///
+/// # Errors
+///
+/// [`StartError`], but not [`StartError::NotABot`].
+pub async fn check_scope(client: &Client) -> Result<(), StartError> {
     match client.test_token().await {
         Ok(Some(token)) if token.has_scope(PLAY_SCOPE) => Ok(()),
         Ok(Some(_)) => Err(StartError::MissingScope(PLAY_SCOPE.to_owned())),
@@ -78,7 +83,7 @@ async fn check_scope(client: &Client) -> Result<(), StartError> {
 }
 
 /// A refusal at the start, or of a stream later, as what it means for the whole bot.
-pub(super) fn start_error(error: ApiError) -> StartError {
+pub fn start_error(error: ApiError) -> StartError {
     match error.status() {
         Some(401) => StartError::WrongToken,
         Some(403) => StartError::MissingScope(scope_named_in(&error)),

@@ -18,7 +18,7 @@ mod pending;
 mod refusals;
 mod stream;
 
-pub use account::{Account, StartError, check_account};
+pub use account::{Account, StartError, check_account, check_scope, start_error};
 pub use client::{Client, ClientError, Options, hides_token};
 pub use error::{ApiError, RateLimit, Retry};
 pub use refusals::Patience;

@@ -227,6 +227,7 @@ pub struct AccountBody {
     /// `BOT` for a bot.
     pub title: Option<String>,
     perfs: Option<PerfsBody>,
+    count: Option<CountBody>,
 }
 
 /// How an account does at each kind of game.
@@ -485,6 +486,11 @@ impl AccountBody {
     /// Whether this is a bot's account.
     pub fn is_bot(&self) -> bool {
         self.title.as_deref() == Some(BOT)
+    }
+
+    /// How many games it has played, if the server tells.
+    pub fn games(&self) -> Option<u32> {
+        self.count.as_ref()?.all
     }
 
     /// Its rating for atomic, at any speed.

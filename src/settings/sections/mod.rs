@@ -140,7 +140,8 @@ impl Raw {
         self.metrics.options()
     }
 
-    pub(super) fn log(&self) -> LogOptions {
-        self.log.options()
+    /// `journal` is the stream that the journal of systemd reads.
+    pub(super) fn log(&self, journal: Option<(u64, u64)>) -> LogOptions {
+        self.log.options(journal)
     }
 }

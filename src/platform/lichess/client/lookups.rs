@@ -43,6 +43,16 @@ impl Client {
         Ok(tokens.remove(token).flatten())
     }
 
+    /// POST `/api/bot/account/upgrade`: makes a bot account of ours, for good. The server refuses it to
+    /// an account that has played.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError`].
+    pub async fn upgrade_to_bot(&self) -> Result<(), ApiError> {
+        self.post("/api/bot/account/upgrade").await
+    }
+
     /// GET `/api/account/playing`: the games in progress, most urgent first.
     ///
     /// # Errors

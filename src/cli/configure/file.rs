@@ -1,0 +1,112 @@
+//! The files that `configure` writes: settings with their comments, and secrets that only their owner
+//! can read.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use tempfile::NamedTempFile;
+
+use crate::settings::{self, Settings, ShownValue, Source};
+
+const HEAD: &str = "\
+# Settings of Meitner, written by `meitner configure`. Every other key is at its default:
+# docs/SETTINGS.md lists them all, and `meitner config show` prints what comes of it.
+";
+/// Comments are broken before this column.
+const WIDTH: usize = 100;
+
+/// The settings that a file or a flag has set, each with its comment. What variables set stays with
+/// them, and secrets have files of their own.
+pub(super) fn text(settings: &Settings) -> String {
+    let (mut text, mut section) = (HEAD.to_owned(), "");
+    // Writing to a String cannot fail.
+    for (key, shown) in settings.shown() {
+        let ShownValue::Toml(value) = &shown.value else { continue };
+        if !matches!(shown.source, Source::File(_) | Source::Flag) {
+            continue;
+        }
+        let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+        text.push('\n');
+        if table != section {
+            let _ = writeln!(text, "[{table}]");
+            section = table;
+        }
+        let comment = as_comment(&settings::comment(key).unwrap_or_default());
+        let _ = writeln!(text, "{comment}{name} = {value}");
+    }
+    text
+}
+
+fn as_comment(text: &str) -> String {
+    let (mut comment, mut line) = (String::new(), "#".to_owned());
+    for word in text.split_whitespace() {
+        if line.len() + 1 + word.len() > WIDTH {
+            comment += &(std::mem::replace(&mut line, "#".to_owned()) + "\n");
+        }
+        line = format!("{line} {word}");
+    }
+    if line.len() > 1 { comment + &line + "\n" } else { comment }
+}
+
+/// A file beside another one: `meitner.toml` has `meitner.token`.
+pub(super) fn beside(path: &Path, extension: &str) -> anyhow::Result<PathBuf> {
+    let path = path.with_extension(extension);
+    std::path::absolute(&path).with_context(|| format!("{} is no path", path.display()))
+}
+
+/// Writes a secret so that only the owner of the file can read it.
+pub(super) fn write_secret(path: &Path, secret: &SecretString) -> anyhow::Result<()> {
+    write(path, &format!("{}\n", secret.expose_secret()))
+}
+
+/// Writes a file whole or not at all. Nobody but its owner can read it.
+pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let written = || -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        // Made with the mode 0600.
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    written().with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Sources;
+
+    #[test]
+    fn what_is_set_stands_there_with_its_comment() {
+        let flags = ["challenge.concurrency=3", "challenge.block=a,b", "log.level=debug"];
+        let sources = Sources {
+            flags: flags.iter().map(ToString::to_string).collect(),
+            environment: [("MEITNER_SEARCH__HASH_MB".to_owned(), "32".to_owned())].into(),
+            ..Sources::default()
+        };
+        let text = text(&Settings::load(&sources).unwrap());
+        for part in [
+            "\n\n[challenge]\n# Games at once; each has its own engine",
+            "\nconcurrency = 3\n\n# Accounts that are declined, in any case of letters.\nblock = ",
+            "block = [\"a\", \"b\"]\n\n[log]\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("hash_mb"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/my.toml");
+        write(&file, &text).unwrap();
+        let again = Settings::load(&Sources { file: Some(file), ..Sources::default() }).unwrap();
+        assert_eq!(again.daemon.concurrency, 3);
+    }
+}
