@@ -195,6 +195,8 @@ impl Site {
             self.until(is_answered).await;
             times.push(self.arrival(&path) - proposed);
         }
+        // It would take the slot of the next bot.
+        self.arena.act(&id, &HouseAction::Resign).expect("a running game");
         drop(bot);
         times
     }

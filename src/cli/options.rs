@@ -37,7 +37,9 @@ pub(super) struct TimeControl {
 pub(super) enum ParseTimeControlError {
     #[error("needs seconds for the game and for each move, as in 60+0.6")]
     Form,
-    #[error("is closed to bots: the time for the game and 40 increments must be at least 30 s")]
+    #[error(
+        "this is closed to bots: the time for the game and 40 increments must be at least 30 s"
+    )]
     TooFast,
     #[error("the time for the game can be 10800 s at most, the increment 180 s")]
     TooLong,

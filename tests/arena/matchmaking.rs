@@ -11,7 +11,10 @@ use meitner::{
         BudgetOptions, MatchmakingOptions, Mode, Options, PolicyOptions, ShutdownOptions,
         WeightedClock,
     },
-    platform::ChallengeClock,
+    platform::{
+        ChallengeClock,
+        lichess::{self, Patience},
+    },
     store::{AccountKey, Platform, Store},
 };
 use tempfile::TempDir;
@@ -450,4 +453,23 @@ async fn nobody_is_challenged_beside_a_game_unless_that_is_wanted() {
     world.until("another is challenged", |_| !challenged(&world).is_empty()).await;
     bot.stop().await;
     world.assert_clean();
+}
+
+#[tokio::test]
+async fn a_withdrawal_that_hangs_does_not_hold_up_the_end_and_is_made_by_the_next_bot() {
+    let world = World::new().await;
+    world.arena.add_house(&deaf("deaf"));
+    let folder = TempDir::new().unwrap();
+    let options = Options { store: kept_in(folder.path()), ..leaving_at_once(matchmaking()) };
+    let patient = lichess::Options { request_timeout: Duration::from_mins(5), ..world.limits() };
+    let client = world.client_with(patient, Patience::default());
+    let bot = world.bot_of(client, options.clone()).await;
+    world.until("we challenge", |arena| arena.counters().challenges_sent == 1).await;
+    world.arena.inject(Endpoint::ChallengeAnswer, Fault::HungRequest);
+    bot.stop().await;
+    assert_eq!((world.arena.faults().struck().len(), withdrawn(&world)), (1, 0));
+    let policy = PolicyOptions::default();
+    let bot = world.bot_with(Options { policy, ..options }).await;
+    world.until("it is withdrawn", |_| withdrawn(&world) == 1).await;
+    bot.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tracing::{info, warn};
+use tracing::{field, info, warn};
 
 use crate::{
     daemon::{
@@ -40,7 +40,8 @@ impl Supervisor {
         let name = challenger.map_or("anonymous", |user| user.name.as_str());
         info!(
             challenge = %challenge.id, challenger = name, variant = challenge.variant,
-            rated = challenge.rated, speed = ?challenge.speed, clock = ?challenge.clock, "challenged"
+            rated = challenge.rated, speed = challenge.speed.map(field::debug),
+            clock = challenge.clock.map(field::display), days = challenge.days, "challenged"
         );
         self.recorder.challenged(&challenge);
         if let Verdict::Decline(reason, why) = self.judge(&self.current_policy(), &challenge) {
