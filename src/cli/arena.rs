@@ -127,6 +127,7 @@ fn introduce(url: &str, token: &str) -> io::Result<()> {
     writeln!(out, "url        {url}")?;
     writeln!(out, "token      {token}")?;
     writeln!(out, "try        MEITNER_LICHESS__TOKEN={token} meitner run --set lichess.url={url}")?;
+    writeln!(out, "or         meitner configure --set lichess.url={url}")?;
     out.flush()
 }
 

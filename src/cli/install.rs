@@ -18,6 +18,11 @@ use crate::cli::{Cli, options::SettingsArgs};
 const UNIT: &str = include_str!("../../deploy/meitner@.service");
 /// Where the unit as shipped has the program.
 const USUAL_PROGRAM: &str = "/usr/local/bin/meitner";
+/// What comes before the lines for the password.
+const TOKEN_VARIABLE: &str = "MEITNER_LICHESS__TOKEN_FILE=";
+/// How the password for FICS reaches the program, as the token does.
+const PASSWORD: &str = "LoadCredential=fics-password:/etc/meitner/%i.fics-password\n\
+                        Environment=MEITNER_FICS__PASSWORD_FILE=%d/fics-password";
 /// Folders that the unit hides from the program.
 const HIDDEN: [&str; 3] = ["/home", "/root", "/tmp"];
 /// systemd waits so much longer than the program needs to end in good order.
@@ -32,9 +37,11 @@ pub(super) struct CompletionsArgs {
 
 /// Prints the unit of systemd for this program and these settings.
 pub(super) fn systemd(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
-    let finish_limit = args.load()?.daemon.shutdown.finish_limit;
+    let settings = args.load()?;
+    let finish_limit = settings.daemon.shutdown.finish_limit;
     let program = std::env::current_exe().context("the program does not know its place")?;
-    io::stdout().write_all(unit(&program, finish_limit).as_bytes())?;
+    let has_password = settings.password_file().is_some();
+    io::stdout().write_all(unit(&program, finish_limit, has_password).as_bytes())?;
     if HIDDEN.iter().any(|folder| program.starts_with(folder)) {
         writeln!(
             io::stderr(),
@@ -54,8 +61,9 @@ fn quoted(word: &str) -> String {
     word
 }
 
-/// The unit for a program whose running games get so long to end.
-fn unit(program: &Path, finish_limit: Duration) -> String {
+/// The unit for a program whose running games get so long to end, and which may have a file with the
+/// password for FICS beside that of the token.
+fn unit(program: &Path, finish_limit: Duration, has_password: bool) -> String {
     let program = quoted(&program.display().to_string());
     let lines = UNIT.lines().map(|line| match line.split_once('=') {
         Some(("ExecStart", command)) => {
@@ -63,6 +71,9 @@ fn unit(program: &Path, finish_limit: Duration) -> String {
         }
         Some(("TimeoutStopSec", _)) => {
             format!("TimeoutStopSec={}", (finish_limit + MARGIN).as_secs())
+        }
+        Some(("Environment", token)) if has_password && token.starts_with(TOKEN_VARIABLE) => {
+            format!("{line}\n{PASSWORD}")
         }
         _ => line.to_owned(),
     });
@@ -102,14 +113,16 @@ mod tests {
     #[test]
     fn the_shipped_unit_is_that_of_the_defaults() {
         let finish_limit = ShutdownOptions::default().finish_limit;
-        assert_eq!(unit(Path::new(USUAL_PROGRAM), finish_limit), UNIT);
+        assert_eq!(unit(Path::new(USUAL_PROGRAM), finish_limit, false), UNIT);
     }
 
     #[test]
     fn the_unit_has_the_place_of_the_program_and_waits_longer_than_it_needs() {
-        let unit = unit(Path::new("/opt/meitner"), Duration::from_secs(100));
+        let unit = unit(Path::new("/opt/meitner"), Duration::from_secs(100), true);
         assert!(unit.contains("\nExecStart=/opt/meitner run --config "), "{unit}");
         assert!(unit.contains("\nTimeoutStopSec=160\n"), "{unit}");
+        let password = "%d/token\nLoadCredential=fics-password:/etc/meitner/%i.fics-password\n";
+        assert!(unit.contains(password), "{unit}");
         assert_eq!(quoted("/opt/my bots/100%"), "\"/opt/my bots/100%%\"");
     }
 }

@@ -57,7 +57,11 @@ async fn a_fresh_account_is_upgraded_and_the_bot_plays_with_what_was_written() {
     assert!(!settings.contains(&token), "{settings}");
     let file = site.folder().join("meitner.token");
     assert_eq!(fs::read_to_string(&file).unwrap().trim(), token);
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let mode =
+        |name: &str| fs::metadata(site.folder().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("meitner.token"), 0o600);
+    // Others may read the settings, as far as this user's mask lets them.
+    assert_eq!(mode("meitner.toml") & 0o733, 0o600);
 
     let checked = run(&site, &["check"], None, "");
     let text = said(&checked);

@@ -44,7 +44,7 @@ impl Ask {
         check: impl Fn(&str) -> Result<(), String>,
     ) -> anyhow::Result<String> {
         if self.is_person {
-            let input = Input::new().with_prompt(question).default(default.to_owned());
+            let input = Input::new().with_prompt(prompt(question)).default(default.to_owned());
             return Ok(input.validate_with(|text: &String| check(text)).interact_text()?);
         }
         let answer = Self::line(question, default)?;
@@ -55,7 +55,7 @@ impl Ask {
     /// A text that is not shown; it may be empty.
     pub(super) fn secret(&self, question: &str) -> anyhow::Result<SecretString> {
         let answer = if self.is_person {
-            Password::new().with_prompt(question).allow_empty_password(true).interact()?
+            Password::new().with_prompt(prompt(question)).allow_empty_password(true).interact()?
         } else {
             writeln!(io::stdout(), "{question}")?;
             read_line()?
@@ -73,6 +73,11 @@ impl Ask {
         writeln!(io::stdout(), "{question} {answer}")?;
         Ok(answer.to_owned())
     }
+}
+
+/// The library ends prompts with a colon by itself.
+fn prompt(question: &str) -> &str {
+    question.trim_end_matches(':')
 }
 
 fn read_line() -> anyhow::Result<String> {

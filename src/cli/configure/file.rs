@@ -3,13 +3,14 @@
 
 use std::{
     fmt::Write as _,
+    fs::Permissions,
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
-use tempfile::NamedTempFile;
 
 use crate::settings::{self, Settings, ShownValue, Source};
 
@@ -61,17 +62,22 @@ pub(super) fn beside(path: &Path, extension: &str) -> anyhow::Result<PathBuf> {
 
 /// Writes a secret so that only the owner of the file can read it.
 pub(super) fn write_secret(path: &Path, secret: &SecretString) -> anyhow::Result<()> {
-    write(path, &format!("{}\n", secret.expose_secret()))
+    write(path, &format!("{}\n", secret.expose_secret()), 0o600)
 }
 
-/// Writes a file whole or not at all. Nobody but its owner can read it.
-pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes settings, which hold no secret: a service may read them as another user.
+pub(super) fn write_settings(path: &Path, text: &str) -> anyhow::Result<()> {
+    write(path, text, 0o644)
+}
+
+/// Writes a file whole or not at all, with this mode as far as the user's mask lets it.
+fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let written = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
-        // Made with the mode 0600.
-        let mut file = NamedTempFile::new_in(folder)?;
+        let permissions = Permissions::from_mode(mode);
+        let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path)?;
@@ -105,7 +111,7 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("deep/my.toml");
-        write(&file, &text).unwrap();
+        write_settings(&file, &text).unwrap();
         let again = Settings::load(&Sources { file: Some(file), ..Sources::default() }).unwrap();
         assert_eq!(again.daemon.concurrency, 3);
     }

@@ -346,7 +346,7 @@ impl Setup<'_> {
         }
         let path = &self.args.config;
         keep_old(path)?;
-        file::write(path, &file::text(&settings))?;
+        file::write_settings(path, &file::text(&settings))?;
         writeln!(out, "wrote {}", path.display())?;
         let left_out = settings.shown().filter(|(key, shown)| {
             let is_kept = ["lichess.token", "fics.password"].contains(key);
@@ -357,7 +357,8 @@ impl Setup<'_> {
         }
         let is_usual = path == Path::new(USUAL_FILES[0]);
         let config = if is_usual { String::new() } else { format!(" --config {}", path.display()) };
-        writeln!(out, "next: meitner check{config}, then: meitner run{config}")?;
+        let program = std::env::args().next().unwrap_or_else(|| "meitner".to_owned());
+        writeln!(out, "next: {program} check{config}, then: {program} run{config}")?;
         Ok(())
     }
 }
