@@ -300,7 +300,7 @@ fn what_a_bot_needs_to_hear_is_heard() {
     assert!(has(&|line| *line == ServerLine::IsComputer("AtomBot".to_owned())));
     assert!(has(&|line| *line == ServerLine::AdjournedWith(vec!["Alice".to_owned()])));
     assert!(has(&|line| *line == ServerLine::AdjournedWith(vec!["AtomBot".to_owned()])));
-    assert!(has(&|line| *line == ServerLine::MatchRefused));
+    assert!(has(&|line| matches!(line, ServerLine::InvitationRefused(_))));
     assert!(has(&|line| *line == ServerLine::MoveListBegins(1)));
     for refusal in [MoveRefusal::Illegal, MoveRefusal::NotOurTurn, MoveRefusal::NoGame] {
         assert!(has(&|line| *line == ServerLine::MoveRefused(refusal)), "{refusal:?}");

@@ -675,6 +675,11 @@ fn each_mistake_about_fics_gets_its_sentence() {
              unrated, like 3 0 unrated",
         ),
         (
+            "[fics]\nmatch_names = [\"Alice\", \"Bob 2\"]",
+            "my.toml: `fics.match_names` is [\"Alice\", \"Bob 2\"], but must be a list of names of 3 to 17 \
+             letters",
+        ),
+        (
             "[fics]\ntimeseal = \"yes\"",
             "my.toml: `fics.timeseal` is \"yes\", but must be one of off, v1, v2",
         ),
@@ -695,7 +700,7 @@ fn fics_is_off_unless_enabled_and_then_needs_a_password_or_a_guest() {
     let options = fics(&full).unwrap().unwrap();
     assert_eq!(options.password.expose_secret(), "sesame");
     assert_eq!(options.timeseal, Some(platform::fics::timeseal::Version::V2));
-    assert_eq!(options.seek, "3 0 rated");
+    assert_eq!(Case::new(&full).load().unwrap().daemon.invitations.seek, "3 0 rated");
     assert!(!format!("{options:?}").contains("sesame"));
     let sentence = |file: &str| fics(file).unwrap_err().to_string();
     assert!(sentence(named).contains("there is no password for `fics.account`"));

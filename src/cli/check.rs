@@ -83,6 +83,12 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let runtime = Runtime::new().context("the system gives no threads")?;
     if let Some(fics) = &fics {
         runtime.block_on(check_fics(fics, &mut report))?;
+        let policy = &settings.daemon.policy;
+        if policy.humans.needs_facts() || policy.bots.needs_facts() {
+            let text = "the server tells no age, games or marks of accounts: where they are asked for \
+                        (min_account_days, min_account_games, marked), nobody is accepted there";
+            report.ok("fics", text)?;
+        }
         if !settings.names_token() {
             report.ok("lichess", "no token, so that only FICS is played")?;
             return Ok(report.code);
@@ -173,7 +179,8 @@ fn can_write(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(there).map(drop)
 }
 
-/// Logs in and out again, which shows that the server, the name and the password are right.
+/// Logs in and out again, which shows that the server, the name and the password are right; but not
+/// while somebody is logged in under that name, whom the server would throw out.
 async fn check_fics(
     options: &fics::Options,
     report: &mut Report<impl Write>,
@@ -185,6 +192,21 @@ async fn check_fics(
         Err(error) => return Ok(report.bad(exit::FAILURE, "fics", error)?),
     };
     report.ok("fics", format!("{address} answers in {} ms", asked.elapsed().as_millis()))?;
+    if !options.account.eq_ignore_ascii_case(fics::GUEST) {
+        link.close().await;
+        if fics::is_online(options).await == Some(true) {
+            let text = format!(
+                "{} is logged in at the moment, perhaps as this bot; the password is not tried, since \
+                 that would end it",
+                options.account
+            );
+            return Ok(report.ok("fics", text)?);
+        }
+        link = match fics::Link::open(options, asked).await {
+            Ok(link) => link,
+            Err(error) => return Ok(report.bad(exit::FAILURE, "fics", error)?),
+        };
+    }
     match link.log_in(options).await {
         Ok(Welcome { account, .. }) => {
             let kind = if account.is_computer() {

@@ -19,8 +19,10 @@ use tracing::{Instrument as _, debug, error, info, info_span, warn};
 
 use crate::{
     daemon::{
-        Options, Resources, Shutdown, Summary, Unfinished,
+        Options, Resources, Shutdown, Summary, Unfinished, budget,
         figures::{count_moves, result_kind},
+        invitations::Invitations,
+        keeper::Keeper,
         opponents::Opponents,
         pace::Pace,
         policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
@@ -37,10 +39,10 @@ use crate::{
     metrics::{AnswerKind, Beat, Fault, PlatformMetrics},
     platform::{
         Challenge, DeclineReason,
-        fics::{self, Kind, LinkError, NewGame, Request},
+        fics::{self, Invitation, Kind, LinkError, NewGame, Request},
     },
     search::Engine,
-    store::{AccountKey, ChallengeAnswer, Platform},
+    store::{AccountKey, ChallengeAnswer, Epoch, Platform},
 };
 
 /// Events that wait for the loop. When it is full the connection is not read.
@@ -75,6 +77,9 @@ pub async fn run(
     let meters = (LagMeter::default(), metrics.clone());
     let account = AccountKey { platform: Platform::Fics, account: link.account.to_lowercase() };
     let token = cancel.clone();
+    let keeper = Keeper::new(resources.store.clone(), account.clone());
+    let mut opponents = Opponents::default();
+    opponents.recall(&keeper.state(), (Instant::now(), Epoch::now()));
     client.spawn(async move {
         let meters = (&meters.0, &meters.1);
         fics::run(&link, meters, event_sender, request_receiver, token).await
@@ -83,6 +88,10 @@ pub async fn run(
     let mut supervisor = Supervisor {
         slots: Slots::sharing(&resources.seats),
         engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
+        invitations: Invitations::new(options.invitations.clone(), Instant::now()),
+        keeper,
+        is_online: false,
+        opponent: None,
         options,
         shared: resources.clone(),
         metrics,
@@ -95,8 +104,7 @@ pub async fn run(
         requests: Some(requests),
         cancel,
         recorder: Recorder::new(resources.store.clone(), account),
-        opponents: Opponents::default(),
-        is_connected: false,
+        opponents,
         closing: Closing::No,
         summary: Summary::default(),
     };
@@ -135,7 +143,12 @@ struct Supervisor {
     cancel: CancellationToken,
     recorder: Recorder,
     opponents: Opponents,
-    is_connected: bool,
+    keeper: Keeper,
+    invitations: Invitations,
+    /// Whether we are logged in.
+    is_online: bool,
+    /// The opponent of the running game, or of the last, and whether it is a program.
+    opponent: Option<(String, bool)>,
     closing: Closing,
     summary: Summary,
 }
@@ -174,6 +187,7 @@ impl Supervisor {
                 () = closing.time_is_up() => self.on_time_up(),
             }
             self.admit();
+            self.invite();
             self.metrics.set_load(self.games.len(), self.queue.len());
             beat.now();
         }
@@ -184,8 +198,19 @@ impl Supervisor {
         match event {
             fics::Event::Connected(login) => {
                 self.metrics.stream_opened();
-                self.is_connected = true;
+                self.is_online = true;
                 info!(account = login.name, guest = login.is_guest, "playing on FICS");
+                for (kind, criteria) in
+                    [("people", &self.options.policy.humans), ("bots", &self.options.policy.bots)]
+                {
+                    if criteria.needs_facts() {
+                        warn!(
+                            kind,
+                            "FICS does not tell the age, the games or the marks of accounts, so that \
+                             nobody of this kind is accepted there"
+                        );
+                    }
+                }
                 if !login.is_computer && !login.is_guest {
                     warn!(
                         account = login.name,
@@ -195,7 +220,7 @@ impl Supervisor {
                 }
             }
             fics::Event::Lost => {
-                let was_connected = std::mem::take(&mut self.is_connected);
+                let was_connected = std::mem::take(&mut self.is_online);
                 self.metrics.stream_lost();
                 self.metrics.fault(if was_connected {
                     Fault::StreamLost
@@ -207,6 +232,15 @@ impl Supervisor {
                     debug!(challenge = %challenge.id, "gone with the connection");
                 }
                 self.slots.release_all();
+                self.invitations.on_lost();
+            }
+            fics::Event::Adjourned(names) => {
+                self.invitations.on_adjourned(names, Instant::now());
+            }
+            fics::Event::InvitationOver(id, outcome) => {
+                debug!(?outcome, "an invitation is over without a game");
+                self.slots.release(&id);
+                self.invitations.on_over(&id, outcome, Instant::now());
             }
             fics::Event::Challenge(challenge, kind) => self.on_challenge(*challenge, kind),
             fics::Event::ChallengeGone(id) => {
@@ -231,11 +265,15 @@ impl Supervisor {
                 self.decline(challenge.id, DeclineReason::Variant, Criterion::Variant);
             }
             // It was welcome once, and no other game with this player is possible before.
-            Kind::Adjourned if self.closing == Closing::No && self.is_free() => {
-                self.accept(&challenge);
-            }
             Kind::Adjourned => {
-                self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
+                if self.closing == Closing::No {
+                    self.give_way(true);
+                }
+                if self.closing == Closing::No && self.is_free() {
+                    self.accept(&challenge);
+                } else {
+                    self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
+                }
             }
             Kind::New => {
                 let policy = self.current_policy();
@@ -256,6 +294,7 @@ impl Supervisor {
         if self.queue.len() == 0 || self.closing != Closing::No {
             return;
         }
+        self.give_way(false);
         let policy = self.current_policy();
         for challenge in self.queue.in_order(&policy.queue) {
             match self.judge(&policy, &challenge) {
@@ -266,6 +305,74 @@ impl Supervisor {
                     self.decline(challenge.id, reason, why);
                 }
             }
+        }
+    }
+
+    /// Asks somebody for a game, if there is room for one and nobody waits.
+    fn invite(&mut self) {
+        if self.closing != Closing::No || !self.is_online {
+            return;
+        }
+        let now = Instant::now();
+        if self.games.len() == 0 && self.invitations.take_seek_back(self.slots.has_room(), now) {
+            self.request(Request::Unseek);
+        }
+        if !self.is_free() || self.queue.len() > 0 {
+            return;
+        }
+        let Some(invitation) = self.invitations.next(now) else { return };
+        let policy = self.current_policy();
+        let is_bot = self.is_for_bot(&invitation);
+        if !self.slots.has_room() {
+            return;
+        }
+        let has_room = !is_bot || self.slots.has_room_for_bot(policy.queue.reserved_for_humans);
+        if !has_room || !self.may_invite(&policy, &invitation, is_bot) {
+            return self.invitations.skip(&invitation, now);
+        }
+        let user = invitation.name().map(str::to_lowercase);
+        let id = self.invitations.send(invitation.clone(), now);
+        if self.slots.reserve(id.clone(), Holder { user, is_human: !is_bot }) {
+            info!(?invitation, "asking for a game on FICS");
+            self.request(Request::Invite(id, invitation));
+        } else {
+            // Somebody else was quicker.
+            self.invitations.on_over(&id, fics::Outcome::Refused, now);
+        }
+    }
+
+    /// Whether the slot counts as a bot's. Of names that are set nobody knows; a game that goes on has
+    /// been granted one before.
+    fn is_for_bot(&self, invitation: &Invitation) -> bool {
+        match invitation {
+            Invitation::Resume(_) | Invitation::Seek(_) => false,
+            Invitation::Rematch(_) => self.opponent.as_ref().is_some_and(|(_, is_bot)| *is_bot),
+            Invitation::Match { .. } => true,
+        }
+    }
+
+    /// Whether the policy has nothing against a new game with this opponent.
+    fn may_invite(&self, policy: &PolicyOptions, invitation: &Invitation, is_bot: bool) -> bool {
+        let name = match invitation {
+            Invitation::Resume(_) | Invitation::Seek(_) => return true,
+            Invitation::Rematch(name) | Invitation::Match { name, .. } => name.to_lowercase(),
+        };
+        let recent = self.opponents.recent_games(&name, policy.recent_window, Instant::now());
+        let most = policy.criteria(is_bot).max_recent_per_user;
+        !policy.block.contains(&name)
+            && most.is_none_or(|most| recent < most)
+            && !(is_bot && self.is_quota_used(policy))
+    }
+
+    fn is_quota_used(&self, policy: &PolicyOptions) -> bool {
+        budget::may_start(&self.keeper.state().budget, &policy.budget, Epoch::now()).is_err()
+    }
+
+    /// Takes back an invitation of ours, for somebody who wants to play.
+    fn give_way(&mut self, with_resume: bool) {
+        if let Some(id) = self.invitations.give_way(with_resume, Instant::now()) {
+            self.slots.release(&id);
+            self.request(Request::Withdraw(id));
         }
     }
 
@@ -281,9 +388,9 @@ impl Supervisor {
         let situation = Situation {
             has_room: has_slot && self.is_free(),
             is_closing: self.closing != Closing::No,
-            // A limit of lichess.
-            is_quota_used: false,
-            our_rating: None,
+            is_quota_used: self.is_quota_used(policy),
+            // The terms of the challenge tell it.
+            our_rating: challenge.target.as_ref().and_then(|us| us.rating),
             running_with: 0,
             recent_with: self.opponents.recent_games(id, policy.recent_window, Instant::now()),
             // This server tells nothing about accounts that the policy asks for.
@@ -331,15 +438,25 @@ impl Supervisor {
     }
 
     fn on_game(&mut self, new: NewGame) {
-        let NewGame { id, opponent, challenge, link } = new;
+        let NewGame { id, opponent, is_computer, is_resumed, challenge, link } = new;
         if self.closing.is_leaving() {
             // Without a session the client gives it up.
             return;
         }
         let user = opponent.to_lowercase();
         info!(game_id = %id, opponent, "a game begins on FICS");
-        self.opponents.note_game(&user, Instant::now());
-        self.slots.start(&id, Holder { user: Some(user), is_human: false });
+        if !is_resumed {
+            self.opponents.note_game(&user, Instant::now());
+            self.keeper.change(|state| {
+                Opponents::remember_game(state, &user, Epoch::now());
+                if is_computer {
+                    budget::started(&mut state.budget, Epoch::now());
+                }
+            });
+        }
+        self.invitations.on_game(&opponent);
+        self.opponent = Some((opponent, is_computer));
+        self.slots.start(&id, Holder { user: Some(user), is_human: !is_computer });
         if let Some(challenge) = challenge {
             self.slots.release(&challenge);
         }
@@ -377,6 +494,9 @@ impl Supervisor {
                 self.engines.give_back(engine);
                 let Ending { reason, result, plies, .. } = &ending;
                 info!(game_id = %id, %result, %reason, plies, "game over on FICS");
+                let is_result =
+                    matches!(result, GameResult::Won | GameResult::Lost | GameResult::Drawn);
+                self.invitations.on_game_end(is_result, Instant::now());
                 self.count_result(ending.result);
             }
             // The client sees that nobody plays the game, and gives it up.
@@ -408,6 +528,10 @@ impl Supervisor {
         for id in self.slots.expire(now) {
             info!(challenge = %id, "accepted, but no game has begun");
         }
+        if let Some(id) = self.invitations.expire(now) {
+            self.slots.release(&id);
+            self.request(Request::Withdraw(id));
+        }
         for challenge in self.queue.expire(now) {
             self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
         }
@@ -419,6 +543,7 @@ impl Supervisor {
         }
         let until = Instant::now() + self.options.shutdown.finish_limit;
         self.closing = Closing::Finishing { until };
+        self.give_way(true);
         self.request(Request::SetOpen(false));
         for challenge in self.queue.drain() {
             self.decline(challenge.id, DeclineReason::Later, Criterion::Closing);
@@ -472,7 +597,7 @@ impl Supervisor {
             unknown,
             moves = self.metrics.moves(),
             faults = self.metrics.faults(),
-            connected = self.is_connected,
+            connected = self.is_online,
             "{message}"
         );
     }

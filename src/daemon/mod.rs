@@ -12,6 +12,7 @@ pub mod shutdown;
 mod budget;
 mod declines;
 mod figures;
+mod invitations;
 mod keeper;
 mod login;
 mod matchmaking;
@@ -27,6 +28,7 @@ mod tasks;
 mod tournament;
 
 pub use budget::BudgetOptions;
+pub use invitations::InvitationOptions;
 pub use matchmaking::{MatchmakingOptions, Mode, RatingPreference, WeightedClock};
 pub use policy::{Criteria, PolicyOptions};
 pub use queue::{Order, Preference, QueueOptions};

@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{daemon::policy::Facts, platform::AccountFacts};
+use crate::{
+    daemon::policy::Facts,
+    platform::AccountFacts,
+    store::{Epoch, State},
+};
 
 /// An account may have changed after so long.
 const FACTS_LIFE: Duration = Duration::from_mins(10);
@@ -60,11 +64,32 @@ impl Opponents {
         }
     }
 
+    /// Knows the games again that are remembered from before a restart.
+    pub(super) fn recall(&mut self, state: &State, now: (Instant, Epoch)) {
+        for (user, games) in &state.games {
+            // A start in the future was written by a clock that was wrong.
+            let games = games.iter().filter_map(|at| now.0.checked_sub(at.age_at(now.1)));
+            games.for_each(|at| self.note_game(user, at));
+        }
+        self.forget(now.0);
+    }
+
     /// How many games with this account began within a time.
     pub(super) fn recent_games(&self, user: &str, window: Duration, now: Instant) -> u32 {
         let games = self.games.get(user).map_or(&[][..], Vec::as_slice);
         let is_recent = |at: &&Instant| now.saturating_duration_since(**at) < window;
         u32::try_from(games.iter().filter(is_recent).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Remembers the start of a game beyond a restart.
+    pub(super) fn remember_game(state: &mut State, user: &str, now: Epoch) {
+        state.games.retain(|_, games| {
+            games.retain(|at| at.age_at(now) < GAMES_LIFE);
+            !games.is_empty()
+        });
+        if state.games.len() < MAX_KNOWN || state.games.contains_key(user) {
+            state.games.entry(user.to_owned()).or_default().push(now);
+        }
     }
 
     /// Forgets what is too old to matter.
@@ -118,5 +143,22 @@ mod tests {
         opponents.forget(now + GAMES_LIFE);
         assert_eq!(opponents.recent_games("a", 2 * GAMES_LIFE, now + GAMES_LIFE), 1);
         assert!(!opponents.games.contains_key("b"));
+    }
+
+    #[test]
+    fn games_of_late_are_known_after_a_restart() {
+        let (mut state, noon) = (State::default(), Epoch::from_secs(1_800_000_000));
+        let hour = Duration::from_hours(1);
+        Opponents::remember_game(&mut state, "b", noon);
+        for hours in [150, 167, 168] {
+            Opponents::remember_game(&mut state, "a", noon.after(hours * hour));
+        }
+        assert!(!state.games.contains_key("b"), "a week is over");
+        let mut opponents = Opponents::default();
+        // A machine that was just started cannot count so far back.
+        let now = Instant::now() + GAMES_LIFE;
+        opponents.recall(&state, (now, noon.after(168 * hour)));
+        assert_eq!(opponents.recent_games("a", 2 * hour, now), 2);
+        assert_eq!(opponents.recent_games("a", 24 * hour, now), 3);
     }
 }

@@ -309,6 +309,20 @@ mod tests {
     }
 
     #[test]
+    fn a_platform_that_panics_frees_its_seats() {
+        let seats = Seats::new(1);
+        let panicking = seats.clone();
+        let panicked = std::thread::spawn(move || {
+            let mut slots = Slots::sharing(&panicking);
+            slots.start(&id("x"), Holder::default());
+            assert!(!slots.has_room(), "taken");
+            panic!("a platform fails");
+        });
+        assert!(panicked.join().is_err());
+        assert!(Slots::sharing(&seats).has_room());
+    }
+
+    #[test]
     fn games_that_nobody_chose_count_too() {
         let mut slots = Slots::new(1);
         slots.start(&id("x"), Holder::default());

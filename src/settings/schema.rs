@@ -56,6 +56,8 @@ pub(super) enum Kind {
     Login,
     /// An address and a port to listen on, or nothing.
     Listen,
+    /// Names of players on one.
+    Logins,
     /// What to look for on a FICS server, such as `3 0 unrated`; or nothing.
     Seek,
 }
@@ -122,6 +124,7 @@ impl Kind {
             Self::Words(_)
             | Self::AnyWords(_)
             | Self::Names
+            | Self::Logins
             | Self::Files
             | Self::Clocks
             | Self::WeightedClocks
@@ -149,6 +152,7 @@ impl Kind {
             (Self::Filter, ValueKind::String(text)) => is_filter(text),
             (Self::Login, ValueKind::String(text)) => sections::is_login(text),
             (Self::Listen, ValueKind::String(text)) => sections::is_listen(text),
+            (Self::Logins, ValueKind::Array(items)) => all_are(items, sections::is_login),
             (Self::Seek, ValueKind::String(text)) => sections::is_seek(text),
             (Self::Word(words), ValueKind::String(text)) => words.contains(&text.as_str()),
             (Self::Words(_), ValueKind::Array(items)) if items.is_empty() => false,
@@ -194,6 +198,7 @@ impl Kind {
             Self::Files => "a list of files".to_owned(),
             Self::Login => "guest, or a name of 3 to 17 letters".to_owned(),
             Self::Listen => "an address and a port like 127.0.0.1:9464, or empty".to_owned(),
+            Self::Logins => "a list of names of 3 to 17 letters".to_owned(),
             Self::Seek => {
                 "minutes and seconds, and perhaps rated or unrated, like 3 0 unrated".to_owned()
             }

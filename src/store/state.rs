@@ -33,6 +33,11 @@ impl Epoch {
         Self(since.unwrap_or_default().as_secs())
     }
 
+    /// How long ago that was at another moment; nothing if it was later.
+    pub const fn age_at(self, now: Self) -> Duration {
+        Duration::from_secs(now.0.saturating_sub(self.0))
+    }
+
     /// So much later, in whole seconds.
     #[must_use]
     pub const fn after(self, duration: Duration) -> Self {
@@ -83,6 +88,8 @@ pub struct State {
     pub open_challenge: Option<String>,
     /// Who declined our challenges, the oldest decline first.
     pub declines: BTreeMap<String, Vec<Decline>>,
+    /// When the games of late began, by the opponents.
+    pub games: BTreeMap<String, Vec<Epoch>>,
 }
 
 impl Default for State {
@@ -94,6 +101,7 @@ impl Default for State {
             challenges: Budget::default(),
             open_challenge: None,
             declines: BTreeMap::new(),
+            games: BTreeMap::new(),
         }
     }
 }

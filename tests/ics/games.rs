@@ -9,6 +9,7 @@ use meitner::{
     },
     daemon::{Criteria, PolicyOptions, Resources},
     platform::fics::timeseal::Version,
+    store::StoreOptions,
 };
 
 use crate::harness::{BOT, HOUSE, Hall};
@@ -170,5 +171,40 @@ async fn an_opponent_without_time_is_flagged() {
     hall.until_finished(1).await;
     let words = &hall.server.finished()[0].1;
     assert!(words == "QuietRook forfeits on time" || words.contains("exploded"), "{words}");
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_rating_far_from_ours_is_declined() {
+    let house = IcsHouse { rating: 2300, ..Hall::house(std::sync::Arc::new(SilentOpponent)) };
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.policy.humans.max_rating_difference = Some(300);
+    hall.start();
+    hall.until_open().await;
+    hall.server.command(HOUSE, &format!("match {BOT} 3 0 rated atomic"));
+    hall.until_said("decline ").await;
+    assert!(hall.server.running().is_empty());
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn games_with_bots_are_counted_beyond_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = IcsHouse { is_computer: true, ..Hall::house(OpponentKind::Greedy.build(1)) };
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.policy.budget.per_day = Some(1);
+    let folder = Some(folder.path().to_owned());
+    hall.options.store = StoreOptions { folder, ..StoreOptions::default() };
+    hall.start();
+    hall.challenge("3 0 unrated atomic").await;
+    hall.until_finished(1).await;
+    hall.shutdown.advance();
+    assert_eq!(hall.end_of_bot().await.unwrap().accepted, 1);
+    hall.until("it has left", |server| !server.is_online(BOT)).await;
+    hall.shutdown = meitner::daemon::Shutdown::new();
+    hall.start();
+    hall.until_open().await;
+    hall.server.command(HOUSE, &format!("match {BOT} 3 0 unrated atomic"));
+    hall.until_said("decline ").await;
     hall.close().await.unwrap();
 }

@@ -38,15 +38,33 @@ async fn an_account_without_its_password_and_a_bad_name_are_told() {
 }
 
 #[tokio::test]
-async fn whoever_takes_the_account_over_keeps_it() {
+async fn whoever_takes_the_account_over_keeps_it_for_a_while_and_then_for_good() {
     let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.link.stay_away = Duration::from_millis(50);
+    hall.start();
+    for taken in 1..=3_u64 {
+        hall.until("the bot is there", |server| server.counters().logins == 2 * taken - 1).await;
+        let mut other = fics::Link::open(&hall.link, std::time::Instant::now()).await.unwrap();
+        other.log_in(&hall.link).await.unwrap();
+        hall.until("the bot is out", |server| server.counters().logins >= 2 * taken).await;
+    }
+    assert_eq!(hall.end_of_bot().await.unwrap_err(), LinkError::ReplacedAgain);
+    assert_eq!(hall.server.counters().logins, 6, "it does not come back");
+}
+
+/// 2026-11-30: `check` with the account of a running bot ended that bot.
+#[tokio::test]
+async fn a_look_at_the_server_disturbs_nobody() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    assert_eq!(fics::is_online(&hall.link).await, Some(false));
     hall.start();
     hall.until_open().await;
-    let link = hall.link.clone();
-    let mut other = fics::Link::open(&link, std::time::Instant::now()).await.unwrap();
-    other.log_in(&link).await.unwrap();
-    assert_eq!(hall.end_of_bot().await.unwrap_err(), LinkError::Replaced);
-    assert_eq!(hall.server.counters().logins, 2, "it does not come back");
+    assert_eq!(fics::is_online(&hall.link).await, Some(true));
+    hall.server.admit_guests(false);
+    assert_eq!(fics::is_online(&hall.link).await, None);
+    hall.challenge("3 0 unrated atomic").await;
+    hall.until_finished(1).await;
+    hall.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -129,9 +147,8 @@ async fn a_game_that_is_cut_again_and_again_is_come_back_to_soon() {
     hall.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn an_adjourned_game_is_taken_up_when_the_opponent_asks() {
-    let mut hall = Hall::open(IcsOptions::default()).await;
+/// Alice, who has adjourned a game with the bot by leaving, and has come back.
+async fn alice_comes_back(hall: &mut Hall) -> fics::Link {
     hall.server.add_account(&IcsAccount {
         name: "Alice".to_owned(),
         password: "x".to_owned(),
@@ -145,8 +162,8 @@ async fn an_adjourned_game_is_taken_up_when_the_opponent_asks() {
         password: "x".to_owned().into(),
         ..hall.link.clone()
     };
-    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.unwrap();
-    alice.log_in(&options).await.unwrap();
+    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.expect("a server");
+    alice.log_in(&options).await.expect("a login");
     for line in ["iset nowrap 1", "match Meitner 3 0 rated white atomic"] {
         alice.send(line);
     }
@@ -159,16 +176,99 @@ async fn an_adjourned_game_is_taken_up_when_the_opponent_asks() {
     }
     alice.close().await;
     hall.until("it is adjourned", |server| server.adjourned() == 1).await;
-    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.unwrap();
-    alice.log_in(&options).await.unwrap();
+    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.expect("a server");
+    alice.log_in(&options).await.expect("a login");
+    alice
+}
+
+#[tokio::test]
+async fn an_adjourned_game_is_taken_up_when_the_opponent_is_back() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    let mut alice = alice_comes_back(&mut hall).await;
     // The bot is told that she is back, and offers to go on.
     drain_until(&mut alice, "Challenge: Meitner").await;
     alice.send("accept");
     drain_until(&mut alice, "Continuing rated atomic").await;
+    hall.until_said("moves").await;
     alice.send("resign");
     drain_until(&mut alice, "Alice resigns").await;
     assert_eq!(hall.server.finished()[0].1, "Alice resigns");
     hall.close().await.unwrap();
+}
+
+/// 2026-11-30: whoever declined, or whose offer got lost, was never asked again.
+#[tokio::test]
+async fn an_offer_to_go_on_that_is_declined_is_made_again() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.options.invitations.resume_pause = Duration::from_millis(50);
+    let mut alice = alice_comes_back(&mut hall).await;
+    for _ in 0..2 {
+        drain_until(&mut alice, "Challenge: Meitner").await;
+        alice.send("decline");
+    }
+    drain_until(&mut alice, "Challenge: Meitner").await;
+    // She asks by herself, while our offer stands.
+    alice.send("match Meitner");
+    drain_until(&mut alice, "Continuing rated atomic").await;
+    alice.send("resign");
+    drain_until(&mut alice, "Alice resigns").await;
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_offer_to_go_on_with_no_game_is_taken_back() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.start();
+    hall.until_open().await;
+    let news = format!(
+        "\n\rNotification: {HOUSE}, who has an adjourned game with you, has arrived.\n\rfics% "
+    );
+    hall.server.send(BOT, news.as_bytes());
+    hall.until_said(&format!("match {HOUSE}")).await;
+    hall.until_said("withdraw ").await;
+    hall.challenge("3 0 unrated atomic").await;
+    hall.until_finished(1).await;
+    hall.close().await.unwrap();
+}
+
+/// 2026-11-30: an offer to go on took no slot, so that there were more games than allowed.
+#[tokio::test]
+async fn an_adjourned_game_waits_for_a_slot() {
+    let silent = Hall::house(std::sync::Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), silent).await;
+    hall.options.shutdown.unfinished = Unfinished::Leave;
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    hall.until("both have moved", |server| {
+        server.running().iter().any(|game| game.moves.len() == 4)
+    })
+    .await;
+    hall.shutdown.advance();
+    hall.shutdown.advance();
+    hall.end_of_bot().await.unwrap();
+    hall.until("it is adjourned", |server| server.adjourned() == 1).await;
+    for (concurrency, says) in [(0, false), (1, true)] {
+        hall.shutdown = meitner::daemon::Shutdown::new();
+        hall.options.concurrency = concurrency;
+        hall.start();
+        if says {
+            hall.until("the game goes on", |server| !server.running().is_empty()).await;
+        } else {
+            hall.until("the bot is open again", |server| {
+                let commands = server.commands_of(BOT);
+                commands.iter().filter(|line| *line == "set open 1").count() == 2
+            })
+            .await;
+            hall.server.command(HOUSE, &format!("tell {BOT} hello"));
+            hall.until_said(&format!("tell {HOUSE} I am a bot")).await;
+        }
+        let offers = hall.server.commands_of(BOT);
+        let offers = offers.iter().filter(|line| line.starts_with("match ")).count();
+        assert_eq!(offers, usize::from(says));
+        hall.shutdown.advance();
+        hall.shutdown.advance();
+        hall.end_of_bot().await.unwrap();
+    }
 }
 
 /// Reads until a line holds this.
@@ -221,6 +321,7 @@ async fn a_game_can_be_left_to_be_taken_up_by_a_restart() {
         server.adjourned() == 1 || !server.finished().is_empty()
     })
     .await;
+    assert!(hall.server.finished().iter().all(|(_, words)| *words != format!("{BOT} resigns")));
     hall.shutdown = meitner::daemon::Shutdown::new();
     hall.start();
     hall.until_finished(1).await;

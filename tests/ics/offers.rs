@@ -106,7 +106,7 @@ async fn a_takeback_does_not_break_the_game() {
 async fn a_seek_is_posted_and_answered() {
     let house = Hall::house(Arc::new(SilentOpponent));
     let mut hall = Hall::with(IcsOptions::default(), house).await;
-    hall.link.seek = "3 0 unrated".to_owned();
+    hall.options.invitations.seek = "3 0 unrated".to_owned();
     hall.start();
     hall.until("a seek is there", |server| !server.seeks().is_empty()).await;
     let seek = hall.server.seeks()[0];
@@ -114,5 +114,64 @@ async fn a_seek_is_posted_and_answered() {
     hall.until("a game begins", |server| !server.running().is_empty()).await;
     assert!(hall.server.seeks().is_empty(), "seeks are gone when a game begins");
     hall.shutdown.advance();
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_rematch_is_asked_for_once_if_set() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.options.invitations.rematches = 1;
+    hall.start();
+    hall.challenge("3 0 unrated white atomic").await;
+    hall.until_finished(2).await;
+    let games = hall.server.finished();
+    assert_eq!([&games[0].0.white, &games[1].0.white], [HOUSE, BOT]);
+    hall.server.command(HOUSE, &format!("match {BOT} 3 0 unrated atomic"));
+    hall.until_finished(3).await;
+    let commands = hall.server.commands_of(BOT);
+    assert_eq!(commands.iter().filter(|line| *line == "rematch").count(), 1);
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn names_that_are_set_are_asked_for_a_game() {
+    let house = Hall::house(Arc::new(SilentOpponent));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    let invitations = &mut hall.options.invitations;
+    invitations.names = vec!["Nobody".to_owned(), HOUSE.to_owned()];
+    invitations.pause = std::time::Duration::from_millis(10);
+    hall.start();
+    hall.until("a game begins", |server| !server.running().is_empty()).await;
+    let commands = hall.server.commands_of(BOT);
+    let asked: Vec<_> = commands.iter().filter(|line| line.starts_with("match ")).collect();
+    assert_eq!(asked, ["match Nobody 3 0 unrated atomic", "match QuietRook 3 0 unrated atomic"]);
+    hall.shutdown.advance();
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_game_is_adjourned_if_that_is_agreed_to() {
+    let house = Hall::house(Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.link.agrees.adjourn = true;
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    hall.until("both have moved twice", |server| {
+        server.running().iter().any(|game| game.moves.len() == 4)
+    })
+    .await;
+    hall.server.command(HOUSE, "adjourn");
+    hall.until("it is adjourned", |server| server.adjourned() == 1).await;
+    hall.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_bot_takes_its_leave_after_the_game() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.options.game.chat.players.goodbye = "Good game!".parse().unwrap();
+    hall.start();
+    hall.challenge("3 0 unrated white atomic").await;
+    hall.until_finished(1).await;
+    hall.until_said("say Good game!").await;
     hall.close().await.unwrap();
 }

@@ -66,6 +66,7 @@ impl State {
             "set" | "style" => self.set(key, rest),
             "match" => self.propose(key, rest),
             "resume" => self.propose(key, rest.split(' ').next().unwrap_or_default()),
+            "rematch" => self.rematch(key),
             "accept" => self.accept(key, rest, now),
             "decline" => self.refuse(key, rest),
             "withdraw" => self.withdraw(key, rest),
@@ -96,6 +97,7 @@ impl State {
                 None => self.tell(key, NOT_PLAYING),
             },
             "stored" => self.list_stored(key),
+            "finger" => self.finger(key, rest),
             "tell" | "t" => self.talk(key, rest),
             "say" => self.say(key, rest),
             "kibitz" => self.tell(key, "(kibitzed to 1 player)\n\r"),
@@ -209,6 +211,17 @@ impl State {
         );
         self.tell(&target, &text);
         self.offer(key, &target, kind);
+    }
+
+    /// The last game once more, with colors changed.
+    fn rematch(&mut self, key: &str) {
+        let Some((other, terms, color)) = self.last.get(key).cloned() else {
+            return self.tell(key, "You have no previous opponent.\n\r");
+        };
+        let Terms { minutes, increment_s, .. } = terms;
+        let text =
+            format!("{other} {minutes} {increment_s} {} {} atomic", terms.rated_text(), !color);
+        self.propose(key, &text);
     }
 
     /// The offer that an `accept`, `decline` or `withdraw` means.
@@ -469,6 +482,19 @@ impl State {
                 index + 1
             );
         }
+        self.tell(key, &text);
+    }
+
+    fn finger(&mut self, key: &str, name: &str) {
+        let Some(player) = self.players.get(&name.to_lowercase()) else {
+            return self.tell(key, &format!("There is no player matching the name {name}.\n\r"));
+        };
+        let state = if player.is_online() {
+            "On for: 1 min   Idle: 0 secs"
+        } else {
+            "Last disconnected: Mon Nov 30, 04:52 UTC 2026"
+        };
+        let text = format!("Finger of {}:\n\r\n\r{state}\n\r", player.titled());
         self.tell(key, &text);
     }
 

@@ -280,16 +280,16 @@ impl IcsGame {
         )
     }
 
-    /// The lines that say that a game begins or goes on.
-    pub(super) fn beginning(&self, is_resumed: bool, with_info: bool) -> String {
+    /// The lines that say that a game begins or goes on, with the server's word for this kind of game.
+    pub(super) fn beginning(&self, is_resumed: bool, with_info: bool, kind: &str) -> String {
         let [white, black] = &self.seats;
         let Terms { minutes, increment_s, .. } = self.terms;
         let rated = self.terms.rated_text();
         let (word, note) =
             if is_resumed { ("Continuing", " (adjourned)") } else { ("Creating", "") };
         let mut text = format!(
-            "Creating: {} ({}) {} ({}) {rated} atomic {minutes} {increment_s}{note}\n\r\
-             {{{} {word} {rated} atomic match.}}\n\r",
+            "Creating: {} ({}) {} ({}) {rated} {kind} {minutes} {increment_s}{note}\n\r\
+             {{{} {word} {rated} {kind} match.}}\n\r",
             white.name,
             white.rating_text(),
             black.name,
@@ -298,7 +298,7 @@ impl IcsGame {
         );
         if with_info {
             let [white, black] = [white, black].map(|seat| seat.rating.unwrap_or_default());
-            let time = format!("{},{increment_s}", 60 * minutes);
+            let time = format!("{},{increment_s}", 60 * u64::from(minutes));
             // Writing to a String cannot fail.
             let _ = write!(
                 text,
@@ -560,6 +560,21 @@ mod tests {
         let board = game.board(view, game.turn_since());
         assert!(board.contains(" o-o (0:00) O-O 1 1 0\n\r"), "{board}");
         assert!(board.contains(" B -1 0 0 1 1 "), "{board}");
+    }
+
+    #[test]
+    fn no_number_is_too_great_for_a_clock() {
+        let game = game();
+        let terms = Terms { rated: false, minutes: u32::MAX, increment_s: u32::MAX };
+        let now = Instant::now();
+        let mut game = IcsGame::new(1, "ics-1".to_owned(), game.seats, terms, now);
+        assert!(
+            game.beginning(false, true, "atomic")
+                .contains(&format!("it={},", 60 * u64::from(u32::MAX)))
+        );
+        play(&mut game, "e2e4 e7e5 g1f3");
+        assert!(game.flag_at().is_some());
+        assert!(game.board(View { color: Color::White, ms: true }, now).starts_with("<12> "));
     }
 
     #[test]

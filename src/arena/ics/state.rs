@@ -79,6 +79,8 @@ pub(super) struct State {
     pub(super) counters: IcsCounters,
     pub(super) snapshots: broadcast::Sender<GameSnapshot>,
     pub(super) rng: fastrand::Rng,
+    /// With whom each player played last, on which terms, and in which color.
+    pub(super) last: BTreeMap<String, (String, Terms, Color)>,
     /// Every command of a client, with its name; of very many the latest.
     pub(super) commands: Vec<(String, String)>,
     /// Whose command is being carried out, and the answer so far.
@@ -218,6 +220,7 @@ impl State {
             finished: Vec::new(),
             counters: IcsCounters::default(),
             snapshots: broadcast::Sender::new(SNAPSHOT_BUFFER),
+            last: BTreeMap::new(),
             commands: Vec::new(),
             actor: None,
         }
@@ -435,8 +438,9 @@ impl State {
         };
         let color = color.map(|color| format!(" [{color}]")).unwrap_or_default();
         let Terms { minutes, increment_s, .. } = *terms;
+        let speed = self.wording("", if variant == "blitz" { "" } else { "blitz " });
         format!(
-            "{}{color} {} {} {variant} {minutes} {increment_s}{}",
+            "{}{color} {} {} {speed}{variant} {minutes} {increment_s}{}",
             side(from),
             side(to),
             terms.rated_text(),
@@ -495,6 +499,10 @@ impl State {
         self.drop_offers(|offer| {
             is_match(offer) && (keys.contains(&offer.from) || keys.contains(&offer.to))
         });
+        for color in Color::ALL {
+            let [us, them] = [color, !color].map(|color| keys[color.index()].clone());
+            self.last.insert(us, (them, game.terms, color));
+        }
         self.games_to_run.push(game.id.clone());
         // Nobody has to watch.
         let _watched = self.snapshots.send(game.snapshot(None, now));
@@ -502,7 +510,9 @@ impl State {
         let index = self.games.len() - 1;
         for key in keys {
             let with_info = self.players.get(&key).is_some_and(|player| player.has("gameinfo"));
-            let text = format!("\n\r{}", self.games[index].beginning(is_resumed, with_info));
+            let kind = self.wording("atomic", "blitz atomic");
+            let text = self.games[index].beginning(is_resumed, with_info, kind);
+            let text = format!("\n\r{text}");
             let board = self.board_for(index, &key, now);
             self.tell(&key, &format!("{text}\n\r{board}"));
             self.ping(index, &key);

@@ -182,8 +182,8 @@ impl Criteria {
             && self.object_to_clock(clock, speed).is_none()
     }
 
-    /// Whether the account has to be looked up.
-    pub(super) fn needs_facts(&self) -> bool {
+    /// Whether the account has to be looked up. FICS tells nothing of it.
+    pub fn needs_facts(&self) -> bool {
         self.min_account_age.is_some() || self.min_account_games.is_some() || !self.marked
     }
 

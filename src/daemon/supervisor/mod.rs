@@ -25,7 +25,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
-        budget,
+        InvitationOptions, budget,
         keeper::Keeper,
         login::log_in,
         matchmaking::Matchmaker,
@@ -89,6 +89,8 @@ pub struct Options {
     pub reconcile_interval: Duration,
     /// Where it is remembered what happens.
     pub store: StoreOptions,
+    /// Whom the bot asks for games on FICS.
+    pub invitations: InvitationOptions,
 }
 
 impl Default for Options {
@@ -103,6 +105,7 @@ impl Default for Options {
             summary_interval: Duration::from_mins(2),
             reconcile_interval: Duration::from_mins(1),
             store: StoreOptions::default(),
+            invitations: InvitationOptions::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::{
         rules,
         style12::Board,
     },
-    rules::{Color, History, Move, Position},
+    rules::{Color, DrawReason, History, Move, Outcome, Position},
 };
 
 /// How long the board that confirms a move may take before it is asked for.
@@ -31,6 +31,9 @@ const FLAG_GRACE: Duration = Duration::from_secs(2);
 const FLAG_PAUSE: Duration = Duration::from_secs(5);
 /// Before so many half-moves a game may be called off by either side.
 const ABORTABLE_PLIES: usize = 2;
+/// Our last move and the answer to it: who wants more back than this is refused, since the session
+/// counts takebacks, not their moves.
+const LONGEST_TAKEBACK: u32 = 2;
 
 /// What comes of something that happened in a game.
 #[derive(Debug, Default, PartialEq)]
@@ -43,9 +46,20 @@ pub struct Effects {
     pub round_trip: Option<Duration>,
 }
 
+/// What we agree to when the opponent offers it in a game that has begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreements {
+    /// To call it off.
+    pub abort: bool,
+    /// To go on another day.
+    pub adjourn: bool,
+}
+
 /// A game that we play.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Table {
+    agrees: Agreements,
     number: u32,
     us: Color,
     players: [Player; 2],
@@ -63,8 +77,12 @@ pub struct Table {
     pending: Option<Pending>,
     /// The session wants to be told everything again.
     wants_full: bool,
+    /// When the board was asked for that has not come.
+    asked_at: Option<Instant>,
     /// The server denied that there is a game: once more is believed.
     is_denied: bool,
+    /// The server's board is one that our rules cannot play from.
+    is_unplayable: bool,
     flag_claimed_at: Option<Instant>,
 }
 
@@ -83,12 +101,14 @@ struct Pending {
 
 impl Table {
     /// A game whose first board this is, with what was said of it before. `None` if we do not play it,
-    /// or our rules cannot play from there. The session gets the whole game.
+    /// or our rules cannot play from there. The session gets the whole game. If it does not begin here,
+    /// its moves are asked for.
     pub fn new(
         begins: &GameBegins,
         ratings: [Rating; 2],
         computers: [bool; 2],
         board: &Board,
+        agrees: Agreements,
         at: Instant,
     ) -> Option<(Self, Effects)> {
         let us = board.our_color()?;
@@ -102,7 +122,8 @@ impl Table {
             rating: ratings[color.index()].value,
             is_bot: computers[color.index()],
         };
-        let table = Self {
+        let mut table = Self {
+            agrees,
             number: board.game,
             us,
             players: [player(Color::White), player(Color::Black)],
@@ -115,11 +136,14 @@ impl Table {
             takeback_offer: None,
             pending: None,
             wants_full: false,
+            asked_at: None,
             is_denied: false,
+            is_unplayable: false,
             flag_claimed_at: None,
         };
         let mut effects = Effects::default();
         effects.events.push(table.full());
+        table.ask_for_moves(&mut effects);
         Some((table, effects))
     }
 
@@ -147,12 +171,14 @@ impl Table {
     pub fn on_board(&mut self, board: &Board, at: Instant) -> Effects {
         let mut effects = Effects::default();
         self.is_denied = false;
+        self.asked_at = None;
         self.board_at = at;
         let is_known = self.follow(board);
         self.board = board.clone();
-        if !is_known && !self.rebuild(&mut effects) {
+        if !is_known && !self.rebuild(&mut effects, at) {
             return effects;
         }
+        self.is_unplayable = false;
         self.settle_move(at, &mut effects);
         if is_known {
             let event = if std::mem::take(&mut self.wants_full) {
@@ -203,23 +229,74 @@ impl Table {
         false
     }
 
-    /// Goes on from the server's board. False if that is not possible.
-    fn rebuild(&mut self, effects: &mut Effects) -> bool {
+    /// Goes on from the server's board. False if that is not possible: then it is read once more, and
+    /// after that the game waits for a board that our rules know. It is not given up for that.
+    fn rebuild(&mut self, effects: &mut Effects, now: Instant) -> bool {
         match rules::position(&self.board) {
             Ok(start) => {
                 self.history = History::new(start);
                 self.base_ply = self.board.ply();
                 self.wants_full = false;
                 effects.events.push(self.full());
+                self.ask_for_moves(effects);
                 true
             }
             Err(error) => {
                 error!(%error, board = ?self.board, "our rules cannot play from the server's board");
-                effects.lines.push("resign".to_owned());
-                effects.events.push(Event::Lost(LostReason::Refused));
+                self.pending = None;
+                if !std::mem::replace(&mut self.is_unplayable, true) {
+                    self.ask(effects, now);
+                }
                 false
             }
         }
+    }
+
+    /// Asks for the board.
+    fn ask(&mut self, effects: &mut Effects, now: Instant) {
+        self.asked_at = Some(now);
+        effects.lines.push("refresh".to_owned());
+    }
+
+    /// Asks for the moves before our replay begins, without which repetition is not seen.
+    fn ask_for_moves(&mut self, effects: &mut Effects) {
+        if self.base_ply > 0 {
+            effects.lines.push("moves".to_owned());
+        }
+    }
+
+    /// Takes in all moves of the game, in SAN: if they lead to where our replay begins, it begins at
+    /// the start of the game from now on.
+    pub fn on_move_list(&mut self, moves: &[String]) -> Effects {
+        let mut effects = Effects::default();
+        if self.base_ply == 0 {
+            return effects;
+        }
+        let Some(history) = self.history_of(moves) else {
+            warn!(
+                moves = moves.len(),
+                base_ply = self.base_ply,
+                "the list of moves does not lead to the board, so that repetitions before are not seen"
+            );
+            return effects;
+        };
+        info!(plies = history.moves().len(), "the moves of the game so far are known");
+        self.history = history;
+        self.base_ply = 0;
+        effects.events.push(self.full());
+        effects
+    }
+
+    fn history_of(&self, moves: &[String]) -> Option<History> {
+        let mut history = History::default();
+        for san in moves.get(..self.base_ply)? {
+            let mv = history.position().parse_san(san).ok()?;
+            history.play(mv).ok()?;
+        }
+        let (listed, shown) = (history.position().fen(), self.history.start().fen());
+        let is_same = listed.split(' ').take(2).eq(shown.split(' ').take(2));
+        let later = self.history.moves().iter();
+        (is_same && later.copied().all(|mv| history.play(mv).is_ok())).then_some(history)
     }
 
     /// Learns from the board whether our move has arrived.
@@ -247,7 +324,9 @@ impl Table {
         let mut effects = Effects::default();
         let lines = &mut effects.lines;
         match command {
-            Command::Play { ply, .. } if *ply != self.history.moves().len() => {
+            Command::Play { ply, .. }
+                if *ply != self.history.moves().len() || self.is_unplayable =>
+            {
                 debug!(ply, "dropped a move for a position that is gone");
             }
             Command::Play { mv, offer_draw, .. } => {
@@ -287,7 +366,7 @@ impl Table {
             Command::Say { room: Room::Spectator, text } => lines.push(format!("whisper {text}")),
             Command::Reopen => {
                 self.wants_full = true;
-                lines.push("refresh".to_owned());
+                self.ask(&mut effects, now);
             }
         }
         effects
@@ -298,20 +377,28 @@ impl Table {
         let mut effects = Effects::default();
         match offer.kind {
             OfferKind::Draw => self.draw_offer = Some(offer.index),
-            OfferKind::Takeback(_) => self.takeback_offer = Some(offer.index),
+            OfferKind::Takeback(1..=LONGEST_TAKEBACK) => self.takeback_offer = Some(offer.index),
             OfferKind::Match(_) => return effects,
-            OfferKind::Abort if self.ply() < ABORTABLE_PLIES => {
-                effects.lines.push(format!("accept {}", offer.index));
-                return effects;
-            }
-            // A game that has begun is played to its end, here and now.
-            OfferKind::Abort | OfferKind::Adjourn | OfferKind::Other(_) => {
-                effects.lines.push(format!("decline {}", offer.index));
+            // To change sides or to pause would be a game that nobody has asked us for.
+            OfferKind::Abort
+            | OfferKind::Adjourn
+            | OfferKind::Takeback(_)
+            | OfferKind::Other(_) => {
+                let word = if self.agrees_to(&offer.kind) { "accept" } else { "decline" };
+                effects.lines.push(format!("{word} {}", offer.index));
                 return effects;
             }
         }
         effects.events.push(Event::State(self.state()));
         effects
+    }
+
+    fn agrees_to(&self, kind: &OfferKind) -> bool {
+        match kind {
+            OfferKind::Abort => self.agrees.abort || self.ply() < ABORTABLE_PLIES,
+            OfferKind::Adjourn => self.agrees.adjourn,
+            _ => false,
+        }
     }
 
     /// Offers are gone.
@@ -327,8 +414,14 @@ impl Table {
         effects
     }
 
+    /// The server does not know what we said. If that was our move, there is no game: so some say it.
+    pub fn on_unknown_command(&mut self, word: &str, now: Instant) -> Effects {
+        let is_move = self.pending.is_some_and(|pending| rules::move_text(pending.mv) == word);
+        if is_move { self.on_refusal(MoveRefusal::NoGame, now) } else { Effects::default() }
+    }
+
     /// The server did not take a move.
-    pub fn on_refusal(&mut self, refusal: MoveRefusal) -> Effects {
+    pub fn on_refusal(&mut self, refusal: MoveRefusal, now: Instant) -> Effects {
         let mut effects = Effects::default();
         match (refusal, self.pending) {
             (MoveRefusal::Illegal, Some(pending)) => {
@@ -342,7 +435,7 @@ impl Table {
             }
             (MoveRefusal::NotOurTurn, Some(pending)) => {
                 self.pending = Some(Pending { is_asked: true, is_first_try: false, ..pending });
-                effects.lines.push("refresh".to_owned());
+                self.ask(&mut effects, now);
             }
             (MoveRefusal::NoGame, _) if self.is_denied => {
                 effects.events.push(Event::Lost(LostReason::NotFound));
@@ -350,7 +443,7 @@ impl Table {
             (MoveRefusal::NoGame, _) => {
                 // It may have been said of the game before.
                 self.is_denied = true;
-                effects.lines.push("refresh".to_owned());
+                self.ask(&mut effects, now);
             }
             (_, None) => {}
         }
@@ -385,7 +478,15 @@ impl Table {
     pub fn due(&self) -> Option<Instant> {
         let echo = self.pending.filter(|pending| !pending.is_asked);
         let echo = echo.map(|pending| pending.sent_at + ECHO_LIMIT);
-        echo.into_iter().chain(self.flag_due()).min()
+        let answer = self.asked_at.map(|at| at + ECHO_LIMIT);
+        echo.into_iter().chain(answer).chain(self.end_due()).chain(self.flag_due()).min()
+    }
+
+    /// When to look what has become of a game that is over by our rules, whose end nobody has told.
+    fn end_due(&self) -> Option<Instant> {
+        let outcome = self.history.position().outcome().filter(|_| self.asked_at.is_none())?;
+        let is_end = matches!(outcome, Outcome::Win { .. } | Outcome::Draw(DrawReason::Stalemate));
+        is_end.then(|| self.board_at + ECHO_LIMIT)
     }
 
     fn flag_due(&self) -> Option<Instant> {
@@ -405,7 +506,16 @@ impl Table {
         {
             warn!(mv = %pending.mv, "no board confirms our move, asking for it");
             pending.is_asked = true;
-            effects.lines.push("refresh".to_owned());
+            self.ask(&mut effects, now);
+        }
+        if self.end_due().is_some_and(|due| now >= due) {
+            self.ask(&mut effects, now);
+        }
+        if self.asked_at.is_some_and(|at| now >= at + ECHO_LIMIT) {
+            warn!("the server does not show the board of our game, giving it up");
+            self.asked_at = None;
+            effects.events.push(Event::Lost(LostReason::NotFound));
+            return effects;
         }
         if self.flag_due().is_some_and(|due| now >= due) {
             self.flag_claimed_at = Some(now);
@@ -467,272 +577,4 @@ fn move_lines(mv: Move, with_draw: bool) -> impl Iterator<Item = String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::platform::fics::offer::OfferKind;
-
-    const US: &str = "AtomBot";
-
-    /// The board after these moves, as the server shows it to us.
-    fn board(us: Color, moves: &str) -> Board {
-        let mut history = History::default();
-        for uci in moves.split_whitespace() {
-            history.play_uci(uci).unwrap();
-        }
-        board_of(us, history.position(), moves.split_whitespace().count(), moves)
-    }
-
-    fn board_of(us: Color, position: &Position, ply: usize, moves: &str) -> Board {
-        let fen = position.fen();
-        let ranks: Vec<String> = fen
-            .split(' ')
-            .next()
-            .unwrap()
-            .split('/')
-            .map(|rank| {
-                let spread = |letter: char| match letter.to_digit(10) {
-                    Some(gap) => "-".repeat(gap as usize),
-                    None => letter.to_string(),
-                };
-                rank.chars().map(spread).collect()
-            })
-            .collect();
-        let turn = position.turn();
-        let last = moves
-            .split_whitespace()
-            .last()
-            .map_or("none".to_owned(), |uci| format!("P/{}-{}", &uci[..2], &uci[2..4]));
-        let (white, black) = if us == Color::White { (US, "Alice") } else { ("Alice", US) };
-        let line = format!(
-            "<12> {} {} -1 1 1 1 1 {} 7 {white} {black} {} 3 2 39 39 170000 160000 {} {last} \
-             (0:01.000) x 0 1 0",
-            ranks.join(" "),
-            if turn == Color::White { 'W' } else { 'B' },
-            position.halfmove_clock(),
-            if turn == us { 1 } else { -1 },
-            ply / 2 + 1,
-        );
-        Board::parse(&line).unwrap()
-    }
-
-    fn table_at(us: Color, moves: &str) -> (Table, Effects) {
-        let begins = GameBegins {
-            game: 7,
-            players: [String::new(), String::new()],
-            is_resumed: false,
-            rated: true,
-            variant: "atomic".to_owned(),
-        };
-        let ratings = [Rating { value: Some(1500), ..Rating::default() }; 2];
-        let now = Instant::now();
-        Table::new(&begins, ratings, [false; 2], &board(us, moves), now).unwrap()
-    }
-
-    fn table(us: Color) -> Table {
-        table_at(us, "").0
-    }
-
-    fn play(table: &mut Table, ply: usize, uci: &str, offer_draw: bool) -> Effects {
-        let mv = table.history.position().parse_uci(uci).unwrap();
-        table.on_command(&Command::Play { ply, mv, offer_draw }, Instant::now())
-    }
-
-    fn show(table: &mut Table, us: Color, moves: &str) -> Effects {
-        table.on_board(&board(us, moves), Instant::now())
-    }
-
-    fn moves_of(effects: &Effects) -> Option<String> {
-        effects.events.iter().find_map(|event| match event {
-            Event::State(state) => Some(state.moves.join(" ")),
-            Event::Full(full) => Some(format!("full {}", full.state.moves.join(" "))),
-            _ => None,
-        })
-    }
-
-    fn offer(kind: OfferKind) -> Offer {
-        Offer { index: 9, with: "Alice".to_owned(), kind }
-    }
-
-    #[test]
-    fn a_game_begins_with_everything_that_is_known() {
-        let (table, effects) = table_at(Color::Black, "");
-        let [Event::Full(full)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert_eq!(full.our_color, Color::Black);
-        assert_eq!((full.initial_fen.as_deref(), full.is_abortable), (None, true));
-        assert_eq!(full.players[0].id.as_deref(), Some("alice"));
-        let (initial, increment) = (Duration::from_mins(3), Duration::from_secs(2));
-        assert_eq!(full.time_control, TimeControl::Clock { initial, increment });
-        assert_eq!(full.state.remaining, [170, 160].map(Duration::from_secs));
-        assert!(full.rated && full.draws_are_claimed);
-        assert_eq!(table.opponent(), "Alice");
-    }
-
-    #[test]
-    fn boards_become_moves_and_the_same_board_only_clocks() {
-        let mut table = table(Color::White);
-        let effects = play(&mut table, 0, "e2e4", false);
-        assert_eq!(effects.lines, ["e2e4"]);
-        let effects = show(&mut table, Color::White, "e2e4");
-        assert_eq!(moves_of(&effects).unwrap(), "e2e4");
-        assert!(effects.round_trip.is_some());
-        assert_eq!(moves_of(&show(&mut table, Color::White, "e2e4 e7e5")).unwrap(), "e2e4 e7e5");
-        let effects = show(&mut table, Color::White, "e2e4 e7e5");
-        assert_eq!((moves_of(&effects).unwrap().as_str(), effects.round_trip), ("e2e4 e7e5", None));
-    }
-
-    #[test]
-    fn moves_that_are_taken_back_are_gone() {
-        let mut table = table(Color::White);
-        for moves in ["e2e4", "e2e4 e7e5", "e2e4 e7e5 g1f3"] {
-            show(&mut table, Color::White, moves);
-        }
-        assert_eq!(moves_of(&show(&mut table, Color::White, "e2e4")).unwrap(), "e2e4");
-        assert_eq!(moves_of(&show(&mut table, Color::White, "e2e4 d7d6")).unwrap(), "e2e4 d7d6");
-    }
-
-    #[test]
-    fn a_board_that_is_not_ours_is_taken_all_the_same() {
-        let mut table = table(Color::White);
-        show(&mut table, Color::White, "e2e4");
-        // The line with the answer was lost, and White has moved again.
-        let effects = show(&mut table, Color::White, "e2e4 e7e5 g1f3 b8c6");
-        assert_eq!(moves_of(&effects).unwrap(), "full ");
-        let [Event::Full(full)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert!(full.initial_fen.as_deref().unwrap().starts_with("r1bqkbnr/pppp1ppp/2n5"));
-        assert!(!full.is_abortable);
-        // From there it goes on as usual, and plies are counted from there.
-        assert_eq!(play(&mut table, 0, "d2d3", false).lines, ["d2d3"]);
-        let effects = show(&mut table, Color::White, "e2e4 e7e5 g1f3 b8c6 d2d3");
-        assert_eq!(moves_of(&effects).unwrap(), "d2d3");
-        // A move that our rules do not know: a rook on d3 out of nothing.
-        let strange = Position::from_fen("4k3/p7/8/8/8/3R4/8/4K3 w - - 0 4").unwrap();
-        let effects = table.on_board(&board_of(Color::White, &strange, 6, "a2a3"), Instant::now());
-        assert_eq!(moves_of(&effects).unwrap(), "full ");
-    }
-
-    #[test]
-    fn a_move_for_another_position_is_dropped() {
-        let mut table = table(Color::White);
-        show(&mut table, Color::White, "e2e4");
-        let mv = Position::initial().parse_uci("d2d4").unwrap();
-        let command = Command::Play { ply: 0, mv, offer_draw: false };
-        assert_eq!(table.on_command(&command, Instant::now()), Effects::default());
-    }
-
-    #[test]
-    fn draws_are_offered_and_accepted_with_moves() {
-        let mut table = table(Color::White);
-        assert_eq!(play(&mut table, 0, "e2e4", true).lines, ["e2e4", "draw"]);
-        show(&mut table, Color::White, "e2e4");
-        show(&mut table, Color::White, "e2e4 e7e5");
-        let effects = table.on_offer(&offer(OfferKind::Draw));
-        let [Event::State(state)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert_eq!(state.draw_offer, [false, true]);
-        assert_eq!(play(&mut table, 2, "g1f3", true).lines, ["accept 9", "g1f3"]);
-        assert_eq!(table.on_command(&Command::AcceptDraw, Instant::now()).lines, ["accept 9"]);
-        assert!(table.on_offers_gone(&[8]).events.is_empty());
-        let effects = table.on_offers_gone(&[8, 9]);
-        let [Event::State(state)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert_eq!(state.draw_offer, [false, false]);
-        assert!(table.on_command(&Command::AcceptDraw, Instant::now()).lines.is_empty());
-    }
-
-    #[test]
-    fn takebacks_are_the_sessions_business_and_the_rest_is_answered_here() {
-        let mut table = table(Color::White);
-        assert_eq!(table.on_offer(&offer(OfferKind::Abort)).lines, ["accept 9"]);
-        show(&mut table, Color::White, "e2e4");
-        show(&mut table, Color::White, "e2e4 e7e5");
-        for kind in [OfferKind::Abort, OfferKind::Adjourn, OfferKind::Other("switch".to_owned())] {
-            assert_eq!(table.on_offer(&offer(kind)).lines, ["decline 9"]);
-        }
-        let effects = table.on_offer(&offer(OfferKind::Takeback(2)));
-        let [Event::State(state)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert_eq!(state.takeback_offer, [false, true]);
-        let answer = table.on_command(&Command::AnswerTakeback(false), Instant::now());
-        assert_eq!(answer.lines, ["decline 9"]);
-    }
-
-    #[test]
-    fn a_move_that_is_not_confirmed_is_asked_for_and_then_sent_again() {
-        let mut table = table(Color::White);
-        play(&mut table, 0, "e2e4", false);
-        let due = table.due().unwrap();
-        assert_eq!(table.on_due(due).lines, ["refresh"]);
-        assert_eq!(table.due(), None);
-        let effects = show(&mut table, Color::White, "");
-        assert_eq!(effects.lines, ["e2e4"]);
-        let effects = show(&mut table, Color::White, "e2e4");
-        assert_eq!(effects.round_trip, None, "nobody knows which of the two came back");
-        assert_eq!(table.pending, None);
-    }
-
-    #[test]
-    fn refusals_are_told_or_looked_into() {
-        let mut table = table(Color::White);
-        play(&mut table, 0, "e2e4", false);
-        let effects = table.on_refusal(MoveRefusal::Illegal);
-        assert_eq!(effects.events, [Event::MoveRefused { ply: 0 }]);
-        play(&mut table, 0, "d2d4", false);
-        assert_eq!(table.on_refusal(MoveRefusal::NotOurTurn).lines, ["refresh"]);
-        show(&mut table, Color::White, "d2d4");
-        assert_eq!(table.on_refusal(MoveRefusal::NoGame).lines, ["refresh"]);
-        let effects = table.on_refusal(MoveRefusal::NoGame);
-        assert_eq!(effects.events, [Event::Lost(LostReason::NotFound)]);
-        assert_eq!(table.on_refusal(MoveRefusal::NotOurTurn), Effects::default());
-    }
-
-    #[test]
-    fn reopening_asks_for_the_board_and_tells_everything() {
-        let mut table = table(Color::White);
-        assert_eq!(table.on_command(&Command::Reopen, Instant::now()).lines, ["refresh"]);
-        assert_eq!(moves_of(&show(&mut table, Color::White, "")).unwrap(), "full ");
-        assert_eq!(moves_of(&show(&mut table, Color::White, "")).unwrap(), "");
-    }
-
-    #[test]
-    fn the_flag_is_claimed_when_the_clock_has_been_empty_for_a_while() {
-        let mut table = table(Color::White);
-        show(&mut table, Color::White, "e2e4");
-        let due = table.due().unwrap();
-        assert_eq!(due, table.board_at + Duration::from_secs(160) + FLAG_GRACE);
-        assert!(table.on_due(table.board_at).lines.is_empty());
-        assert_eq!(table.on_due(due).lines, ["flag"]);
-        assert_eq!(table.due(), Some(due + FLAG_PAUSE));
-        show(&mut table, Color::White, "e2e4 e7e5");
-        assert_eq!(table.due(), None, "our own turn");
-    }
-
-    #[test]
-    fn ends_keep_their_reason_and_the_link_its_own() {
-        let mut table = table(Color::White);
-        let end = GameEnd {
-            game: 7,
-            players: [US.to_owned(), "Alice".to_owned()],
-            reason: EndReason::VariantEnd,
-            winner: Some(Color::White),
-        };
-        let effects = table.on_end(&end);
-        let [Event::State(state)] = &effects.events[..] else { panic!("{effects:?}") };
-        assert_eq!(state.status, Status::Over(EndReason::VariantEnd));
-        assert_eq!(state.winner, Some(Color::White));
-        let Event::State(state) = table.on_link_lost() else { panic!() };
-        assert_eq!(state.status, Status::Over(EndReason::Lost(LostReason::Disconnected)));
-    }
-
-    #[test]
-    fn commands_are_written_as_the_server_takes_them() {
-        let mut table = table(Color::White);
-        let now = Instant::now();
-        for (command, line) in [
-            (Command::Resign, "resign"),
-            (Command::Abort, "abort"),
-            (Command::ClaimDraw, "draw"),
-            (Command::ClaimVictory, "flag"),
-            (Command::Say { room: Room::Player, text: "gl".to_owned() }, "say gl"),
-            (Command::Say { room: Room::Spectator, text: "gl".to_owned() }, "whisper gl"),
-        ] {
-            assert_eq!(table.on_command(&command, now).lines, [line]);
-        }
-    }
-}
+mod tests;

@@ -69,9 +69,14 @@ pub enum LinkError {
     Idle,
     /// Another program or person uses the account.
     #[error(
-        "somebody else has logged in as this account; two programs on one account would throw each other out for ever"
+        "somebody else has logged in as this account; if that is another bot, stop one of the two, which would throw each other out for ever"
     )]
     Replaced,
+    /// The same, again and again.
+    #[error(
+        "somebody else has logged in as this account again and again; stop the other program, or give this one an account of its own"
+    )]
+    ReplacedAgain,
 }
 
 /// What to do after a failure.
@@ -83,6 +88,8 @@ pub enum Retry {
     Soon,
     /// Log in again, but not before so long.
     After(Duration),
+    /// Log in again, but not before the time for which we stay away from an account that others use.
+    Later,
 }
 
 impl LinkError {
@@ -112,7 +119,8 @@ impl LinkError {
             | Self::Name(_)
             | Self::NameTaken(_)
             | Self::Banned
-            | Self::Replaced => Retry::Never,
+            | Self::ReplacedAgain => Retry::Never,
+            Self::Replaced => Retry::Later,
             Self::Guests | Self::ShutDown => Retry::After(LONG),
             Self::Full => Retry::After(Duration::from_mins(1)),
             Self::Unreachable { .. }
@@ -142,7 +150,7 @@ mod tests {
             (Refusal::Banned, Retry::Never),
             (Refusal::Full, after(1)),
             (Refusal::Timeout, Retry::Soon),
-            (Refusal::Replaced, Retry::Never),
+            (Refusal::Replaced, Retry::Later),
             (Refusal::Idle, Retry::Soon),
             (Refusal::ShutDown, after(10)),
         ] {

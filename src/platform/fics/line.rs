@@ -43,14 +43,22 @@ pub enum ServerLine {
     AdjournedWith(Vec<String>),
     /// An interface variable is set: the name.
     IsSet(String),
-    /// A challenge of ours is refused.
-    MatchRefused,
+    /// A challenge or a seek of ours is refused.
+    InvitationRefused(InvitationRefusal),
+    /// A seek of ours stands.
+    SeekPosted,
+    /// The server does not know what we said: its first word.
+    UnknownCommand(String),
     /// Our rating has changed.
     RatingChanged(u32),
     /// The server is about to go down.
     GoingDown,
-    /// The head of a list of moves.
+    /// The head of a list of moves: the number of the game.
     MoveListBegins(u32),
+    /// A row of one: one move or two, in SAN.
+    MoveListRow(Vec<String>),
+    /// Its last line.
+    MoveListEnds,
     /// Anything else.
     Other,
 }
@@ -113,6 +121,15 @@ pub enum MoveRefusal {
     NotOurTurn,
     /// There is no game.
     NoGame,
+}
+
+/// Why a challenge of ours is refused by the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvitationRefusal {
+    /// Nobody of that name is there.
+    Absent,
+    /// Anything else.
+    NotNow,
 }
 
 /// What somebody writes. Text from outside: never interpreted.
@@ -208,7 +225,10 @@ fn braced(line: &str) -> Option<ServerLine> {
         "unrated" => false,
         _ => return None,
     };
-    let variant = words.next()?.to_owned();
+    // Some servers tell the speed as well, as in `rated blitz atomic match`.
+    let first = words.next()?;
+    let second = words.next().filter(|word| offer::SPEEDS.contains(&first) && *word != "match");
+    let variant = second.unwrap_or(first).to_owned();
     Some(ServerLine::GameBegins(GameBegins { game, players, is_resumed, rated, variant }))
 }
 
@@ -270,6 +290,14 @@ impl Account {
     }
 }
 
+/// How servers say that we have no game, to whichever command.
+const NO_GAME: [&str; 4] = [
+    "You are not playing",
+    "You are neither playing",
+    "You are not in a game",
+    "You are not examining or playing",
+];
+
 /// Everything that is told by its words.
 fn prose(line: &str) -> Option<ServerLine> {
     if line.starts_with("Press return to enter") {
@@ -285,8 +313,19 @@ fn prose(line: &str) -> Option<ServerLine> {
     if line.starts_with("It is not your move") {
         return Some(ServerLine::MoveRefused(MoveRefusal::NotOurTurn));
     }
-    if line.starts_with("You are not playing") {
+    if NO_GAME.iter().any(|beginning| line.starts_with(beginning)) {
         return Some(ServerLine::MoveRefused(MoveRefusal::NoGame));
+    }
+    if let Some(word) = line.strip_suffix(": Command not found.").filter(|word| !word.contains(' '))
+    {
+        return Some(ServerLine::UnknownCommand(word.to_owned()));
+    }
+    if ["Your seek has been posted", "Updating seek ad"].iter().any(|words| line.starts_with(words))
+    {
+        return Some(ServerLine::SeekPosted);
+    }
+    if let Some(row) = move_list(line) {
+        return Some(row);
     }
     if let Some(rest) = line.strip_prefix("Creating: ").or(line.strip_prefix("Continuing: ")) {
         return ratings(rest);
@@ -301,7 +340,23 @@ fn prose(line: &str) -> Option<ServerLine> {
         let (_, new) = line.rsplit_once("--> ")?;
         return new.trim().parse().ok().map(ServerLine::RatingChanged);
     }
-    adjourned(line).or_else(|| is_match_refused(line).then_some(ServerLine::MatchRefused))
+    adjourned(line).or_else(|| invitation_refused(line).map(ServerLine::InvitationRefused))
+}
+
+/// A row of a list of moves, `  1.  Nf3     (0:00.000)      f6      (0:00.000)`, or the line in braces
+/// that ends it. Both begin with blanks, which nothing does that others write.
+fn move_list(line: &str) -> Option<ServerLine> {
+    let text = line.strip_prefix(' ')?.trim_start();
+    if text.starts_with('{') {
+        return text.contains('}').then_some(ServerLine::MoveListEnds);
+    }
+    let (number, rest) = text.split_once(". ")?;
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    let is_move = |word: &&str| !word.starts_with('(') && *word != "...";
+    let moves: Vec<String> =
+        rest.split_ascii_whitespace().filter(is_move).map(str::to_owned).collect();
+    (is_number && (1..=2).contains(&moves.len()) && rest.contains('('))
+        .then_some(ServerLine::MoveListRow(moves))
 }
 
 /// Why the server does not let us in, by its words before a session begins. They may be anybody's:
@@ -350,19 +405,26 @@ fn adjourned(line: &str) -> Option<ServerLine> {
 }
 
 /// The wording is not the same everywhere, so that it is matched loosely.
-fn is_match_refused(line: &str) -> bool {
-    const BEGINNINGS: [&str; 5] = [
-        "No player named ",
-        "There is no player matching ",
+fn invitation_refused(line: &str) -> Option<InvitationRefusal> {
+    const ABSENT: [&str; 2] = ["No player named ", "There is no player matching "];
+    const BEGINNINGS: [&str; 6] = [
         "Match request does not fit ",
         "You can't challenge ",
+        "You can't match ",
         "You have an adjourned game with ",
+        "You can only have ",
+        "You have no previous opponent",
     ];
-    const ENDINGS: [&str; 3] =
-        [" is not logged in.", " is not open to match requests.", " is censoring you."];
-    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+    const ENDINGS: [&str; 2] = [" is not open to match requests.", " is censoring you."];
+    if ABSENT.iter().any(|beginning| line.starts_with(beginning))
+        || line.ends_with(" is not logged in.")
+    {
+        return Some(InvitationRefusal::Absent);
+    }
+    let is_refusal = BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
         || ENDINGS.iter().any(|ending| line.ends_with(ending))
-        || (line.starts_with("You are on ") && line.ends_with(" noplay list."))
+        || (line.starts_with("You are on ") && line.ends_with(" noplay list."));
+    is_refusal.then_some(InvitationRefusal::NotNow)
 }
 
 #[cfg(test)]
@@ -465,6 +527,10 @@ mod tests {
             ("{Game 1 (A vs. B) Creating rated atomic match.}", begins(false, true, "atomic")),
             ("{Game 1 (A vs. B) Continuing unrated atomic match.}", begins(true, false, "atomic")),
             ("{Game 1 (A vs. B) Creating rated blitz match.}", begins(false, true, "blitz")),
+            (
+                "{Game 1 (A vs. B) Creating rated blitz atomic match.}",
+                begins(false, true, "atomic"),
+            ),
             ("{Game 1 (A vs. B) Exploding rated blitz match.}", ServerLine::Other),
         ] {
             assert_eq!(ServerLine::parse(line), expected, "{line}");
@@ -501,18 +567,46 @@ mod tests {
             ("It is not your move.", MoveRefusal::NotOurTurn),
             ("You are not playing or examining a game.", MoveRefusal::NoGame),
             ("You are not playing a game.", MoveRefusal::NoGame),
+            ("You are neither playing, observing nor examining a game.", MoveRefusal::NoGame),
         ] {
             assert_eq!(ServerLine::parse(line), ServerLine::MoveRefused(refusal), "{line}");
         }
-        for line in [
-            "No player named \"x\" is online.",
-            "Alice is not open to match requests.",
-            "You are on Alice's noplay list.",
-            "Alice is censoring you.",
-            "Match request does not fit formula for Alice:",
-            "You have an adjourned game with Alice.  You cannot start a new game until you finish it.",
+        for (line, refusal) in [
+            ("No player named \"x\" is online.", InvitationRefusal::Absent),
+            ("Alice is not logged in.", InvitationRefusal::Absent),
+            ("Alice is not open to match requests.", InvitationRefusal::NotNow),
+            ("You are on Alice's noplay list.", InvitationRefusal::NotNow),
+            ("Alice is censoring you.", InvitationRefusal::NotNow),
+            ("Match request does not fit formula for Alice:", InvitationRefusal::NotNow),
+            ("You have an adjourned game with Alice.  You cannot start", InvitationRefusal::NotNow),
+            ("You can only have 3 active seeks.", InvitationRefusal::NotNow),
         ] {
-            assert_eq!(ServerLine::parse(line), ServerLine::MatchRefused, "{line}");
+            assert_eq!(ServerLine::parse(line), ServerLine::InvitationRefused(refusal), "{line}");
+        }
+        let unknown = ServerLine::UnknownCommand("e2e4".to_owned());
+        assert_eq!(ServerLine::parse("e2e4: Command not found."), unknown);
+        assert_eq!(ServerLine::parse("say it: Command not found."), ServerLine::Other);
+        let posted = ServerLine::parse("Your seek has been posted with index 7.");
+        assert_eq!(posted, ServerLine::SeekPosted);
+    }
+
+    #[test]
+    fn lists_of_moves_are_read() {
+        let row = |moves: &[&str]| {
+            ServerLine::MoveListRow(moves.iter().map(|&san| san.to_owned()).collect())
+        };
+        for (line, expected) in [
+            ("  1.  Nf3     (0:00.000)      f6      (0:00.000)", row(&["Nf3", "f6"])),
+            (" 12.  exd5+   (0:03)", row(&["exd5+"])),
+            ("  1.  ...     (0:00.000)      f6      (0:00.000)", row(&["f6"])),
+            ("      {Still in progress} *", ServerLine::MoveListEnds),
+            ("Move  AtomBot                 Alice", ServerLine::Other),
+            ("----  ---------------------   ---------------------", ServerLine::Other),
+            ("1.  Nf3     (0:00.000)", ServerLine::Other),
+            ("  1.  Nf3 f6 e4 (0:00.000)", ServerLine::Other),
+            ("    **ANNOUNCEMENT** from Alice: 1. e4 (x)", ServerLine::Other),
+        ] {
+            assert_eq!(ServerLine::parse(line), expected, "{line}");
         }
     }
 

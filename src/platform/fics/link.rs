@@ -17,6 +17,7 @@ use tracing::trace;
 use crate::platform::fics::{
     LinkError, Options,
     login::{Login, Step, Welcome},
+    raw_log::RawLog,
     timeseal::{PONG, Seal},
     wire::{Decoder, Frame},
 };
@@ -54,6 +55,7 @@ pub struct Link {
     probed_at: Option<Instant>,
     keep_alive: Duration,
     is_in_game: bool,
+    raw_log: Option<RawLog>,
 }
 
 impl Link {
@@ -88,10 +90,11 @@ impl Link {
             probed_at: None,
             keep_alive: options.keep_alive,
             is_in_game: false,
+            raw_log: options.raw_log.as_deref().and_then(RawLog::open),
         };
         if let Some(seal) = &link.seal {
             let hello = seal.hello("meitner", "linux");
-            link.queue(&hello);
+            link.queue(&hello, &hello);
         }
         Ok(link)
     }
@@ -121,14 +124,18 @@ impl Link {
     /// Puts a line on its way; [`Self::next`] sends it. What cannot be part of a line is left out.
     pub fn send(&mut self, line: &str) {
         trace!(line, "sending");
-        self.queue(line);
+        self.queue(line, line);
     }
 
     fn send_secret(&mut self, line: &SecretString) {
-        self.queue(line.expose_secret());
+        self.queue(line.expose_secret(), "(not shown)");
     }
 
-    fn queue(&mut self, line: &str) {
+    /// Puts a line on its way, and into the raw log what may be shown of it.
+    fn queue(&mut self, line: &str, shown: &str) {
+        if let Some(log) = &mut self.raw_log {
+            log.said(shown);
+        }
         let plain = |letter: &char| matches!(letter, ' '..='~');
         let line: String =
             if line == PONG { line.to_owned() } else { line.chars().filter(plain).collect() };
@@ -191,12 +198,15 @@ impl Link {
         let now = Instant::now();
         self.heard_at = now;
         self.probed_at = None;
+        if let Some(log) = &mut self.raw_log {
+            log.heard(bytes);
+        }
         let mut frames = Vec::new();
         let result = self.decoder.read(bytes, &mut frames);
         for frame in frames {
             if frame == Frame::Ping {
                 // At once, and before anything else that is still to be said.
-                self.queue(PONG);
+                self.queue(PONG, PONG);
             } else {
                 self.frames.push_back((frame, now));
             }
@@ -236,7 +246,7 @@ impl Link {
                 return Err(LinkError::Silent(now.saturating_duration_since(self.heard_at)));
             }
             None if now >= quiet => {
-                self.queue(PROBE);
+                self.queue(PROBE, PROBE);
                 self.probed_at = Some(now);
             }
             _ => {}

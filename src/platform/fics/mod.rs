@@ -19,10 +19,15 @@ pub mod timeseal;
 pub mod wire;
 
 mod courtesy;
+mod look;
 mod options;
+mod raw_log;
+mod session;
 
-pub use client::{Event, Kind, Login, NewGame, Request, run};
+pub use adapter::Agreements;
+pub use client::{Event, Invitation, Kind, Login, NewGame, Outcome, Request, run};
 pub use error::{LinkError, Retry};
 pub use link::Link;
 pub use login::{GUEST, Welcome};
+pub use look::is_online;
 pub use options::Options;

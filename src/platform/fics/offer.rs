@@ -88,6 +88,9 @@ impl Offer {
     }
 }
 
+/// The speeds of chess, which are kinds of game where no other kind is told.
+pub(super) const SPEEDS: [&str; 5] = ["untimed", "lightning", "blitz", "standard", "slow"];
+
 impl Terms {
     /// Reads terms such as `Alice (1558) [black] AtomBot (1882) rated atomic 3 0`, with or without
     /// a stop.
@@ -104,7 +107,13 @@ impl Terms {
             "unrated" => false,
             _ => return None,
         };
-        let variant = words.next().filter(|word| !word.is_empty())?.to_owned();
+        // Some servers tell the speed as well, as in `rated blitz atomic`.
+        let is_word = |word: &&str| !word.is_empty() && word.parse::<u32>().is_err();
+        let mut variant = words.next().filter(is_word)?;
+        while let Some(word) = words.next_if(|word| SPEEDS.contains(&variant) && is_word(word)) {
+            variant = word;
+        }
+        let variant = variant.to_owned();
         let mut numbers = Vec::new();
         while let Some(number) = words.peek().and_then(|word| word.parse::<u32>().ok()) {
             numbers.push(number);
@@ -206,6 +215,10 @@ mod tests {
         assert_eq!(found.to_rating.value, Some(943));
         assert!(found.to_rating.is_provisional && !found.rated && found.is_adjourned);
         assert_eq!((found.variant.as_str(), found.is_even), ("wild/fr", false));
+        let found = terms("A (----) B (----) rated blitz atomic 3 0");
+        assert_eq!((found.variant.as_str(), found.time), ("atomic", Some((3, 0))));
+        let found = terms("A (1) B (2) rated blitz 3 0 Loaded from wild/2");
+        assert!(found.variant == "blitz" && found.is_loaded);
         assert_eq!(terms("A (----) B (UNR) unrated atomic").time, None);
         assert_eq!(terms("A (----) B (UNR) unrated atomic 0 0").time, None);
         assert!(terms("A (1) B (2) rated chess 1 0 Loaded from wild/2").is_loaded);

@@ -6,7 +6,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::{
-    platform::fics::{self, timeseal},
+    daemon::InvitationOptions,
+    platform::fics::{self, Agreements, timeseal},
     settings::schema::{Key, Kind, key, number},
 };
 
@@ -19,13 +20,21 @@ pub(super) const KEYS: &[Key] = &[
     key("fics.password_file", Kind::Text),
     key("fics.timeseal", Kind::Word(&["off", "v1", "v2"])),
     key("fics.seek", Kind::Seek),
+    key("fics.rematches", number(0, 10)),
+    key("fics.match_names", Kind::Logins),
+    key("fics.match_terms", Kind::Seek),
+    key("fics.match_pause_s", number(60, 86_400)),
+    key("fics.accept_abort", Kind::Switch),
+    key("fics.accept_adjourn", Kind::Switch),
     key("fics.operator", Kind::Chat),
     key("fics.help", Kind::Switch),
     key("fics.connect_timeout_ms", number(100, 120_000)),
     key("fics.keep_alive_s", number(10, 3_000)),
+    key("fics.raw_log", Kind::Text),
 ];
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own for the operator")]
 pub(in crate::settings) struct RawFics {
     pub(in crate::settings) enabled: bool,
     host: String,
@@ -35,10 +44,17 @@ pub(in crate::settings) struct RawFics {
     pub(in crate::settings) password_file: PathBuf,
     timeseal: Timeseal,
     seek: String,
+    rematches: u32,
+    match_names: Vec<String>,
+    match_terms: String,
+    match_pause_s: u64,
+    accept_abort: bool,
+    accept_adjourn: bool,
     operator: String,
     help: bool,
     connect_timeout_ms: u64,
     keep_alive_s: u64,
+    raw_log: PathBuf,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -62,12 +78,25 @@ impl RawFics {
                 Timeseal::V1 => Some(timeseal::Version::V1),
                 Timeseal::V2 => Some(timeseal::Version::V2),
             },
-            seek: self.seek.clone(),
+            agrees: Agreements { abort: self.accept_abort, adjourn: self.accept_adjourn },
             operator: self.operator.clone(),
             help: self.help,
             connect_timeout: Duration::from_millis(self.connect_timeout_ms),
             keep_alive: Duration::from_secs(self.keep_alive_s),
+            raw_log: Some(self.raw_log.clone()).filter(|path| !path.as_os_str().is_empty()),
             ..fics::Options::default()
+        }
+    }
+
+    /// Whom the bot asks for games.
+    pub(super) fn invitations(&self) -> InvitationOptions {
+        InvitationOptions {
+            rematches: self.rematches,
+            names: self.match_names.clone(),
+            terms: self.match_terms.clone(),
+            pause: Duration::from_secs(self.match_pause_s),
+            seek: self.seek.clone(),
+            ..InvitationOptions::default()
         }
     }
 }

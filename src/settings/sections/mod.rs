@@ -133,6 +133,7 @@ impl Raw {
             summary_interval: self.log.summary_interval(),
             reconcile_interval: self.lichess.reconcile_interval(),
             store: self.store.options(state_home),
+            invitations: self.fics.invitations(),
         })
     }
 
