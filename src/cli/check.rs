@@ -87,7 +87,7 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         if policy.humans.needs_facts() || policy.bots.needs_facts() {
             let text = "the server tells no age, games or marks of accounts: where they are asked for \
                         (min_account_days, min_account_games, marked), nobody is accepted there";
-            report.ok("fics", text)?;
+            report.warn("fics", text)?;
         }
         if !settings.names_token() {
             report.ok("lichess", "no token, so that only FICS is played")?;

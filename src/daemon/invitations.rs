@@ -188,8 +188,12 @@ impl Invitations {
     pub(super) fn send(&mut self, invitation: Invitation, now: Instant) -> GameId {
         self.count += 1;
         let id: GameId = format!("invitation-{}", self.count).parse().expect("a plain name");
-        if let Invitation::Rematch(_) = &invitation {
-            self.in_a_row.1 += 1;
+        match &invitation {
+            Invitation::Rematch(_) => self.in_a_row.1 += 1,
+            Invitation::Match { name, .. } => {
+                self.not_before.insert(name.to_lowercase(), now + ASK_AGAIN);
+            }
+            Invitation::Resume(_) | Invitation::Seek(_) => {}
         }
         self.open = Some(Open { id: id.clone(), invitation, until: now + ANSWER_LIMIT });
         id
@@ -369,6 +373,22 @@ mod tests {
         assert_eq!(invitations.next(minutes(79)), None);
         assert_eq!(ask(&mut invitations, Outcome::Declined, minutes(80)), ask_for("Bob"));
         assert_eq!(invitations.next(minutes(10_000)), None);
+    }
+
+    /// 2026-11-30: a name that had accepted was asked again after each pause.
+    #[test]
+    fn who_has_played_is_asked_again_after_an_hour_only() {
+        let now = Instant::now();
+        let options =
+            InvitationOptions { names: names(&["Alice"]), ..InvitationOptions::default() };
+        let mut invitations = Invitations::new(options, now);
+        let minutes = |count: u32| now + count * 60 * SECOND;
+        let next = invitations.next(minutes(10)).unwrap();
+        invitations.send(next.clone(), minutes(10));
+        invitations.on_game("Alice");
+        invitations.on_game_end(true, minutes(15));
+        assert_eq!(invitations.next(minutes(69)), None);
+        assert_eq!(invitations.next(minutes(70)), Some(next));
     }
 
     #[test]
