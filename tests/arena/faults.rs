@@ -392,7 +392,7 @@ async fn twenty_games_four_at_a_time_survive_a_storm() {
         rule(Endpoint::GameStream, Fault::Duplicate, 0.2),
         rule(Endpoint::GameStream, Fault::Split, 0.2),
         rule(Endpoint::GameStream, Fault::ServerError { status: 502 }, 0.04),
-        rule(Endpoint::Move, too_many, 0.02),
+        rule(Endpoint::Move, too_many, 0.05),
         rule(Endpoint::Move, Fault::ServerError { status: 502 }, 0.04),
     ]);
     let opponents = ["h-1", "h-2", "h-3", "h-4"].map(|name| {

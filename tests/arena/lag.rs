@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use meitner::{
     arena::{
-        ChallengeSpec, Choice, ColorChoice, Endpoint, Fault, GameSnapshot, Opponent, ThinkingTime,
+        ChallengeSpec, Choice, ColorChoice, Endpoint, Fault, GameSnapshot, Opponent, OpponentKind,
+        ThinkingTime,
     },
     daemon::Options,
     game::{Lag, LagMeter},
@@ -98,11 +99,18 @@ async fn a_slow_line_shortens_the_thinking() {
         let mut options = options();
         options.game.nodes = None;
         let client = client(&world, lag);
-        let (bot, game) = under_way_with(&world, client, options).await;
-        world.reply(&game).await;
-        // Without what it takes the house to find its own move.
-        let (line, request) = world.arena.answer_times(&game)[1];
-        used.push(request.duration_since(line));
+        world.house(OpponentKind::Silent);
+        let bot = world.bot_of(client, options).await;
+        // A second for each move to come is nearly all of this clock.
+        let game = world.challenge(30, 0, ColorChoice::White);
+        world.reply_first(&game).await;
+        for _ in 0..3 {
+            world.reply(&game).await;
+        }
+        // Without what it takes the house to find its own moves; no clock runs for the first of ours.
+        let answers = world.arena.answer_times(&game);
+        let times = answers[1..].iter().map(|(line, request)| request.duration_since(*line));
+        used.push(times.sum::<Duration>());
         conclude(world, bot, &game).await;
     }
     let [fast, slow] = used[..] else { unreachable!("two lines") };
