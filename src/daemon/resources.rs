@@ -8,7 +8,7 @@ use crate::{
     game,
     metrics::Metrics,
     search::Scheduler,
-    store::{Condition, Store},
+    store::{Condition, Store, StoreHealth},
 };
 
 /// The kind of warning about what is remembered.
@@ -50,7 +50,8 @@ impl Resources {
 
     /// Lets the figures and the health tell whether it is remembered.
     pub(super) fn tell_store_health(&self) {
-        let condition = self.store.health().borrow().condition.clone();
+        let StoreHealth { condition, dropped } = self.store.health().borrow().clone();
+        self.metrics.set_store_dropped(dropped);
         let sentence = match condition {
             Condition::Off => return,
             Condition::Good => None,

@@ -77,6 +77,7 @@ pub(super) struct Families {
     pub(super) time_left: Family<PlatformLabel, Histogram>,
     pub(super) faults: Family<FaultLabels, Counter>,
     pub(super) warning: Family<WarningLabel, Gauge>,
+    pub(super) store_dropped: Gauge,
 }
 
 /// Of the way to the server and back: it is rarely shorter, and a move that takes longer is lost.
@@ -158,6 +159,11 @@ impl Families {
                 || Histogram::new(TIME_LEFT_S),
             ),
             faults: add.family("faults", "What went wrong and was got over, by kind"),
+            store_dropped: add.add(
+                "store_dropped_changes",
+                "Changes that are lost to the store: too many waited to be written",
+                Gauge::default(),
+            ),
             warning: add.family("warning", "Whether something is wrong that does not stop us, by kind"),
         }
     }

@@ -96,6 +96,11 @@ impl Metrics {
         }
     }
 
+    /// So many changes will not be remembered, because too many waited to be written.
+    pub fn set_store_dropped(&self, changes: u64) {
+        self.0.families.store_dropped.set(i64::try_from(changes).unwrap_or(i64::MAX));
+    }
+
     /// How the program is at `now`.
     pub fn health(&self, now: Instant) -> Health {
         let platforms = lock(&self.0.platforms);

@@ -4,6 +4,7 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     process::{Command, Output},
+    time::Instant,
 };
 
 use crate::harness::{PATIENCE, Program, Site};
@@ -79,6 +80,28 @@ async fn a_bot_tells_its_figures_and_its_health() {
     let (code, said) = line(&health(&address, &[]));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("no bot answers at"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_cannot_be_used_is_a_warning_and_nothing_worse() {
+    let site = Site::open().await;
+    // A file of a version that is still to come is left alone.
+    let file = rusqlite::Connection::open(site.folder().join("meitner.db")).expect("a file");
+    file.pragma_update(None, "user_version", 1_000_000).expect("a version");
+    drop(file);
+    let (_program, address) = start(&site);
+    site.until_online().await;
+    let until = Instant::now() + PATIENCE;
+    let said = loop {
+        let (code, said) = line(&health(&address, &["--ready"]));
+        if said.contains("warning") {
+            assert_eq!(code, Some(0), "{said}");
+            break said;
+        }
+        assert!(Instant::now() < until, "{said}");
+    };
+    assert!(said.contains("; warning: what happens is not remembered: "), "{said}");
+    assert_eq!(value(&metrics(&address), "meitner_warning{kind=\"store\"}"), Some(1.0));
 }
 
 #[test]
