@@ -468,6 +468,11 @@ fn games_are_checked_one_line_each() {
     let wrong = good.replace("1-0", "0-1");
     fs::write(program.path().join("a.pgn"), format!("{good}{bad}{wrong}")).expect("a file");
     fs::write(program.path().join("empty.pgn"), "").expect("a file");
+    // Names that would turn or command a terminal.
+    let hostile = good.replace("QuietRook7", "Q\u{1b}[2J\u{202e}R");
+    fs::write(program.path().join("hostile.pgn"), hostile).expect("a file");
+    let line = expect_success(&program.run(&["pgn", "hostile.pgn"]));
+    assert!(!line.trim_end().contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
 
     let output = program.run(&["pgn", "a.pgn", "empty.pgn", "none.pgn"]);
     assert_eq!(output.status.code(), Some(1));

@@ -13,9 +13,13 @@ use clap::Args;
 
 use crate::{
     cli::exit,
+    game::one_line,
     pgn::{Game, GameResult, Reader, TagName},
     rules::Color,
 };
+
+/// No player and no end is longer in a line.
+const MOST_CHARS: usize = 200;
 
 /// Arguments of `pgn`.
 #[derive(Debug, Args)]
@@ -105,7 +109,7 @@ fn player(game: &Game, color: Color) -> String {
     let title = game.title(color).map_or(String::new(), |title| format!("{title} "));
     let name = game.player(color).unwrap_or("?");
     let rating = game.rating(color).map_or(String::new(), |rating| format!(" ({rating})"));
-    format!("{title}{name}{rating}")
+    one_line(&format!("{title}{name}{rating}"), MOST_CHARS)
 }
 
 /// How the game ended: by the board, else by what the tags say.
@@ -118,6 +122,6 @@ fn end(game: &Game) -> String {
         }
         (None, None | Some("Normal"), GameResult::Draw) => "draw agreed".to_owned(),
         (None, None | Some("Normal"), GameResult::Unknown) => "unfinished".to_owned(),
-        (None, Some(termination), _) => termination.to_lowercase(),
+        (None, Some(termination), _) => one_line(&termination.to_lowercase(), MOST_CHARS),
     }
 }

@@ -52,6 +52,14 @@ impl Progress {
         }
     }
 
+    /// The same for a command whose output goes to standard output: in a terminal that would be spoiled.
+    pub(super) fn beside_stdout(total: u64, unit: &'static str) -> anyhow::Result<Self> {
+        if io::stdout().is_terminal() {
+            return Ok(Self::Bar(ProgressBar::hidden()));
+        }
+        Self::on_stderr(total, unit)
+    }
+
     fn bar(total: u64, unit: &str, target: ProgressDrawTarget) -> anyhow::Result<Self> {
         let template =
             format!("{{bar:40}} {{pos}} of {{len}} {unit} in {{elapsed}}, {{eta}} left, {{msg}}");
@@ -77,6 +85,14 @@ impl Progress {
                 out.flush()
             }
             Self::Lines { .. } => Ok(()),
+        }
+    }
+
+    /// Writes something else meanwhile.
+    pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Bar(bar) => bar.suspend(write),
+            Self::Lines { .. } => write(),
         }
     }
 

@@ -87,7 +87,10 @@ pub(super) fn selfplay(args: &SelfplayArgs) -> anyhow::Result<ExitCode> {
     };
     let mut pgn = args.pgn.as_deref().map(create).transpose()?;
     let plan = Plan { games: args.games, seed: args.seed, nodes: args.nodes };
-    let mut progress = Progress::on_stderr(args.games, "games")?;
+    let mut progress = match &args.out {
+        Some(_) => Progress::on_stderr(args.games, "games")?,
+        None => Progress::beside_stdout(args.games, "games")?,
+    };
     let (mut played, mut plies, mut written) = (0, 0, Ok(()));
     selfplay::play(plan, |record| {
         (played, plies) = (played + 1, plies + record.plies.len());

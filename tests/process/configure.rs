@@ -9,8 +9,9 @@ use std::{
 };
 
 use meitner::arena::{AccountSpec, Scope};
+use tokio::task::JoinSet;
 
-use crate::harness::{BOT, Program, Site};
+use crate::harness::{BOT, PASSWORD, Program, Site, open_fics};
 
 /// Runs a command in the site's folder with this input. A `{}` in the arguments is the address.
 fn run(site: &Site, arguments: &[&str], token: Option<&str>, input: &str) -> Output {
@@ -139,4 +140,27 @@ async fn without_a_yes_no_account_is_upgraded() {
     let arguments = [&AT_ARENA[..], &["--replace", "--upgrade"]].concat();
     let output = run(&site, &arguments, None, "");
     assert!(output.status.success(), "{}", said(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_token_the_bot_is_set_up_for_fics_alone() {
+    let (site, mut tasks) = (Site::open().await, JoinSet::new());
+    let (_fics, port) = open_fics(&mut tasks).await;
+    let port = format!("fics.port={port}");
+    let arguments = ["configure", "--set", "fics.host=127.0.0.1", "--set", &port];
+    let refused = run(&site, &arguments, None, &format!("\nyes\n{BOT}\nwrong\n"));
+    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 0);
+
+    let output = run(&site, &arguments, None, &format!("\nyes\n{BOT}\n{PASSWORD}\n"));
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("FICS has let EmberFork in") && !text.contains(PASSWORD), "{text}");
+    let file = site.folder().join("meitner.fics-password");
+    assert_eq!(fs::read_to_string(&file).unwrap().trim(), PASSWORD);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let checked = run(&site, &["check"], None, "");
+    let text = said(&checked);
+    assert!(checked.status.success(), "{text}");
+    assert!(text.contains("ok   fics      logged in as EmberFork"), "{text}");
 }

@@ -14,6 +14,7 @@ use meitner::{
     arena::{
         AccountSpec, Arena, ArenaHandle, ArenaOptions, ChallengeSpec, ColorChoice, HouseAction,
         HouseSpec, OpponentKind,
+        ics::{IcsAccount, IcsHandle, IcsOptions, IcsServer},
     },
     rules::History,
 };
@@ -22,6 +23,8 @@ use tokio::{net::TcpListener, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const BOT: &str = "EmberFork";
+/// Its password where one is needed.
+pub(crate) const PASSWORD: &str = "RecognisableSecret";
 /// Longer than anything here takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -131,6 +134,24 @@ impl Site {
         self.arena.act(game, &HouseAction::Move(mv)).expect("a legal move");
         moves.len() + 1
     }
+}
+
+/// A server like FICS, on which the bot has the password.
+pub(crate) async fn open_fics(tasks: &mut JoinSet<()>) -> (IcsHandle, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let server = IcsServer::new(IcsOptions::default());
+    let handle = server.handle();
+    handle.add_account(&IcsAccount {
+        name: BOT.to_owned(),
+        password: PASSWORD.to_owned(),
+        is_computer: true,
+        rating: 1900,
+    });
+    tasks.spawn(async move {
+        server.run(listener, CancellationToken::new()).await;
+    });
+    (handle, port)
 }
 
 /// A running program. It ends with this value.

@@ -4,31 +4,9 @@
 use std::{fs, io::Read as _, process::Command};
 
 use flate2::read::GzDecoder;
-use meitner::arena::ics::{IcsAccount, IcsHandle, IcsOptions, IcsServer};
-use tokio::{net::TcpListener, task::JoinSet, time::timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::{task::JoinSet, time::timeout};
 
-use crate::harness::{BOT, PATIENCE, Program, Site};
-
-const PASSWORD: &str = "RecognisableSecret";
-
-/// A server like FICS, on which the bot has the password.
-async fn open_fics(tasks: &mut JoinSet<()>) -> (IcsHandle, u16) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    let server = IcsServer::new(IcsOptions::default());
-    let handle = server.handle();
-    handle.add_account(&IcsAccount {
-        name: BOT.to_owned(),
-        password: PASSWORD.to_owned(),
-        is_computer: true,
-        rating: 1900,
-    });
-    tasks.spawn(async move {
-        server.run(listener, CancellationToken::new()).await;
-    });
-    (handle, port)
-}
+use crate::harness::{BOT, PASSWORD, PATIENCE, Program, Site, open_fics};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_output_of_any_level_shows_a_secret() {

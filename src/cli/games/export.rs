@@ -2,20 +2,20 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal as _, Write},
+    io::{self, BufWriter, Write},
     path::PathBuf,
     process::ExitCode,
 };
 
 use anyhow::Context as _;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
     cli::{
         exit,
         games::{self, FilterArgs},
         options::SettingsArgs,
+        progress::Progress,
     },
     store::{Archive, Listed},
 };
@@ -43,14 +43,17 @@ pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     found.retain(|game| game.record.end.is_some() && game.plies > 0);
     found.reverse();
     let (written, failed) = match &args.out {
-        None => write_all(&archive, found, &mut io::stdout().lock(), &ProgressBar::hidden())?,
+        None => {
+            let mut progress = Progress::beside_stdout(found.len() as u64, "games")?;
+            write_all(&archive, found, &mut io::stdout().lock(), &mut progress)?
+        }
         Some(path) => {
             let cannot = || format!("cannot write {}", path.display());
             let mut file = BufWriter::new(File::create(path).with_context(cannot)?);
-            let bar = bar(found.len() as u64)?;
-            let counts = write_all(&archive, found, &mut file, &bar).with_context(cannot)?;
+            let mut progress = Progress::on_stderr(found.len() as u64, "games")?;
+            let counts =
+                write_all(&archive, found, &mut file, &mut progress).with_context(cannot)?;
             file.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
-            bar.finish_and_clear();
             counts
         }
     };
@@ -60,24 +63,13 @@ pub(super) fn export(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { exit::FAILURE.into() })
 }
 
-/// Drawn on standard error, if that is a terminal.
-fn bar(games: u64) -> anyhow::Result<ProgressBar> {
-    if !io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} games, {eta} left")
-        .context("the bar")?;
-    let bar = ProgressBar::with_draw_target(Some(games), ProgressDrawTarget::stderr());
-    Ok(bar.with_style(style))
-}
-
 /// Writes the games; one that cannot be is told of, and the others are written. Returns how many were
 /// written, and how many were not.
 fn write_all(
     archive: &Archive,
     games: Vec<Listed>,
     out: &mut impl Write,
-    bar: &ProgressBar,
+    progress: &mut Progress,
 ) -> anyhow::Result<(u64, u64)> {
     let (mut written, mut failed) = (0, 0);
     for game in games {
@@ -89,11 +81,12 @@ fn write_all(
             }
             Err(error) => {
                 failed += 1;
-                bar.suspend(|| writeln!(io::stderr(), "meitner: {error:#}"))?;
+                progress.aside(|| writeln!(io::stderr(), "meitner: {error:#}"))?;
             }
         }
-        bar.inc(1);
+        progress.show(written + failed, format_args!("{failed} failed"))?;
     }
+    progress.finish();
     out.flush()?;
     Ok((written, failed))
 }

@@ -25,7 +25,7 @@ use crate::{
 
 const BOT: &str = "BOT";
 /// More than a server's names and lines of chat have, in characters.
-const LONGEST_NAME: usize = 64;
+pub(super) const LONGEST_NAME: usize = 64;
 const LONGEST_CHAT: usize = 500;
 /// How the server writes the standard start position.
 const STANDARD_START: &str = "startpos";

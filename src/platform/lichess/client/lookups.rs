@@ -3,10 +3,13 @@
 use reqwest::Method;
 use secrecy::ExposeSecret as _;
 
-use crate::platform::lichess::{
-    client::{Client, parse},
-    error::ApiError,
-    model::{AccountBody, PlayingBody, TokenBody, UserAccountBody},
+use crate::{
+    game::one_line,
+    platform::lichess::{
+        client::{Client, parse},
+        error::ApiError,
+        model::{AccountBody, LONGEST_NAME, PlayingBody, TokenBody, UserAccountBody},
+    },
 };
 
 impl Client {
@@ -16,7 +19,9 @@ impl Client {
     ///
     /// [`ApiError`].
     pub async fn account(&self) -> Result<AccountBody, ApiError> {
-        self.get("/api/account").await
+        let mut account: AccountBody = self.get("/api/account").await?;
+        account.username = one_line(&account.username, LONGEST_NAME);
+        Ok(account)
     }
 
     /// GET `/api/user/{id}`: somebody's account.
