@@ -259,6 +259,15 @@ async fn a_file_of_every_released_version_opens() {
     }
 }
 
+#[tokio::test]
+async fn the_file_alone_is_complete_once_all_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let _store = write(&options(folder.path()), &[game("Bb2")]).await;
+    let copy = tempfile::tempdir().unwrap();
+    fs::copy(database(folder.path()), database(copy.path())).unwrap();
+    assert_eq!(read(copy.path()), [game("Bb2")]);
+}
+
 /// Whatever was put aside in this folder.
 fn set_aside(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");

@@ -199,6 +199,7 @@ impl Supervisor {
             fics::Event::Connected(login) => {
                 self.metrics.stream_opened();
                 self.is_online = true;
+                self.recorder.none_runs();
                 info!(account = login.name, guest = login.is_guest, "playing on FICS");
                 for (kind, criteria) in
                     [("people", &self.options.policy.humans), ("bots", &self.options.policy.bots)]

@@ -10,7 +10,7 @@ use crate::{
     platform::{Challenge, ChallengeClock, Speed, User},
     store::{
         AccountKey, AnswerRecord, ChallengeAnswer, ChallengeRecord, Epoch, GameKey, GameRecord,
-        Store,
+        MissedRecord, Store,
     },
 };
 
@@ -22,11 +22,14 @@ const LAST_LIMIT: Duration = Duration::from_secs(5);
 pub(super) struct Recorder {
     store: Store,
     account: AccountKey,
+    began_at: Epoch,
+    /// Whether the games of former runs have been compared with those that run.
+    has_compared: bool,
 }
 
 impl Recorder {
     pub(super) fn new(store: Store, account: AccountKey) -> Self {
-        Self { store, account }
+        Self { store, account, began_at: Epoch::now(), has_compared: false }
     }
 
     /// What a game's driver calls with each change of its sheet.
@@ -36,6 +39,24 @@ impl Recorder {
             let speed = speed(sheet.time_control).map(|speed| speed.key().to_owned());
             store.put_game(GameRecord::new(key.clone(), speed, sheet, Epoch::now()));
         })
+    }
+
+    /// The games that run when we come: others, of which we know no end, ended while we were away.
+    pub(super) fn compare(&mut self, running: Vec<GameId>) {
+        if !std::mem::replace(&mut self.has_compared, true) {
+            self.missed(running, self.began_at);
+        }
+    }
+
+    /// No game runs any more: each connection that is lost breaks off its game, and what goes on later
+    /// is a new one.
+    pub(super) fn none_runs(&self) {
+        self.missed(Vec::new(), Epoch::now());
+    }
+
+    fn missed(&self, running: Vec<GameId>, before: Epoch) {
+        let account = self.account.clone();
+        self.store.put_missed(MissedRecord { account, running, before, at: Epoch::now() });
     }
 
     /// What a game did to our rating.

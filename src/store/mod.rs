@@ -26,7 +26,7 @@ pub use pgn_folder::{PgnFolder, PgnGroup};
 pub use read::{Archive, Filter, Listed};
 pub use record::{
     AccountKey, AnswerRecord, ChallengeAnswer, ChallengeRecord, GameEnd, GameKey, GameRecord,
-    ParsePlatformError, Platform,
+    MissedRecord, ParsePlatformError, Platform,
 };
 pub use schema::FORMAT;
 pub use state::{Budget, Decline, Epoch, State};

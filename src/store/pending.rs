@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tokio::sync::oneshot;
 
-use crate::store::{AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, State};
+use crate::store::{
+    AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, MissedRecord, State,
+};
 
 /// Games that wait. Each is whole, so that the newest is enough.
 const MOST_GAMES: usize = 1_000;
@@ -28,6 +30,7 @@ pub(super) enum Note {
     Challenge(ChallengeRecord),
     Answer(AnswerRecord),
     RatingDiff(GameKey, i32),
+    Missed(MissedRecord),
 }
 
 /// Too much waits already.

@@ -6,7 +6,7 @@ use crate::{
     game::{Entry, TimeControl},
     pgn::{self, Annotation, TagName, UtcTime},
     rules::{Color, Position},
-    store::{GameRecord, Platform},
+    store::{GameRecord, MissedRecord, Platform},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -119,7 +119,7 @@ impl GameRecord {
             "out of time" => "Time forfeit",
             "player left" | "no first move" | "aborted" => "Abandoned",
             "cheat" => "Rules infraction",
-            "adjourned" => "Unterminated",
+            "adjourned" | MissedRecord::REASON => "Unterminated",
             _ => "Normal",
         }
     }

@@ -171,6 +171,25 @@ impl GameRecord {
     }
 }
 
+/// Games that ended while nobody looked: all of an account that are not known to have ended, but for
+/// these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissedRecord {
+    /// Whose.
+    pub account: AccountKey,
+    /// The games that run, by what the platform says.
+    pub running: Vec<GameId>,
+    /// Games that began at this moment or later are left alone.
+    pub before: Epoch,
+    /// When this was found.
+    pub at: Epoch,
+}
+
+impl MissedRecord {
+    /// What ended such a game, as far as we know.
+    pub const REASON: &str = "lost sight of the game";
+}
+
 /// A challenge as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeRecord {

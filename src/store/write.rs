@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params};
 use crate::{
     game::{GameResult, TimeControl},
     rules::Color,
-    store::{AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, State},
+    store::{AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, MissedRecord, State},
 };
 
 /// Writes a game, or brings what is there up to it. What was known of a move stays known: after a
@@ -99,6 +99,29 @@ pub(super) fn rating_diff(
         "UPDATE game SET our_rating_diff = ?4 WHERE platform = ?1 AND account = ?2 AND id = ?3",
         (platform.as_str(), account, id.as_str(), diff),
     )?;
+    Ok(())
+}
+
+/// Games that ended while nobody looked.
+pub(super) fn missed(connection: &Connection, record: &MissedRecord) -> rusqlite::Result<()> {
+    let AccountKey { platform, account } = &record.account;
+    let mut end = connection.prepare(
+        "UPDATE game SET ended_at = ?4, result = 'unknown', reason = ?5
+         WHERE platform = ?1 AND account = ?2 AND id = ?3",
+    )?;
+    let mut find = connection.prepare(
+        "SELECT id FROM game
+         WHERE platform = ?1 AND account = ?2 AND ended_at IS NULL AND started_at < ?3",
+    )?;
+    let found = find.query_map((platform.as_str(), account, record.before.secs()), |row| {
+        row.get::<_, String>(0)
+    })?;
+    for id in found.collect::<rusqlite::Result<Vec<_>>>()? {
+        if !record.running.iter().any(|running| running.as_str() == id) {
+            let at = record.at.secs();
+            end.execute((platform.as_str(), account, id, at, MissedRecord::REASON))?;
+        }
+    }
     Ok(())
 }
 

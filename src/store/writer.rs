@@ -16,11 +16,11 @@ use tokio::{
     sync::{oneshot, watch},
     time::timeout,
 };
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::store::{
     AccountKey, AnswerRecord, Archive, ChallengeRecord, Condition, Epoch, GameKey, GameRecord,
-    PgnFolder, State, StoreError, StoreHealth, error,
+    MissedRecord, PgnFolder, State, StoreError, StoreHealth, error,
     import::import_states,
     pending::{Full, Note, Pending},
     read, schema, write,
@@ -178,6 +178,11 @@ impl Store {
         self.put(|inbox| inbox.pending.put_note(Note::RatingDiff(key, diff)));
     }
 
+    /// Remembers that games ended while nobody looked.
+    pub fn put_missed(&self, record: MissedRecord) {
+        self.put(|inbox| inbox.pending.put_note(Note::Missed(record)));
+    }
+
     /// Remembers a challenge.
     pub fn put_challenge(&self, record: ChallengeRecord) {
         self.put(|inbox| inbox.pending.put_note(Note::Challenge(record)));
@@ -249,6 +254,9 @@ impl Writer {
                 self.shared.lock().pending.put_back(batch);
             } else {
                 self.succeed();
+                if !waiting.is_empty() {
+                    self.complete_file();
+                }
             }
             for waiter in waiting {
                 // Nobody has to wait to the end.
@@ -310,9 +318,13 @@ impl Writer {
         import_states(&self.folder, &connection).map_err(wrong)?;
         let states = read::states(&connection).map_err(wrong)?;
         let mut inbox = self.shared.lock();
+        let Inbox { pending, states: known, .. } = &mut *inbox;
+        // What was learned while the file could not be read is newer, and may be all that is left.
+        for (key, state) in known.iter().filter(|(key, _)| !states.contains_key(key)) {
+            pending.states.entry(key.clone()).or_insert_with(|| state.clone());
+        }
         for (key, state) in states {
-            // What was learned while the file could not be read is newer.
-            inbox.states.entry(key).or_insert(state);
+            known.entry(key).or_insert(state);
         }
         drop(inbox);
         Ok(connection)
@@ -331,15 +343,13 @@ impl Writer {
     }
 
     fn write(&mut self, batch: &Pending) -> Result<(), StoreError> {
-        let wrong = |path, cause| StoreError::File { path, cause };
-        let path = self.path();
         let Some(connection) = &mut self.connection else { return Ok(()) };
         match write_batch(connection, batch) {
             Ok(ended) => {
                 self.write_pgn(&ended);
                 Ok(())
             }
-            Err(error) if is_outside(&error) => Err(wrong(path, error)),
+            Err(cause) if is_outside(&cause) => Err(StoreError::File { path: self.path(), cause }),
             Err(error) => {
                 // It would fail for ever, and hold everything else up.
                 error!(%error, "what was to be remembered cannot be written, and is dropped");
@@ -378,6 +388,17 @@ impl Writer {
             Ok(())
         };
         add().map_err(|error| error.to_string())
+    }
+
+    /// Copies what SQLite keeps beside the file into it, as far as no reader needs it there: whoever
+    /// waits for everything may copy the file next.
+    fn complete_file(&self) {
+        if let Some(connection) = &self.connection {
+            let done = connection.query_row("PRAGMA wal_checkpoint(passive)", (), |_| Ok(()));
+            if let Err(error) = done {
+                debug!(%error, "what is kept beside the file stays there for now");
+            }
+        }
     }
 
     fn succeed(&self) {
@@ -433,6 +454,7 @@ fn write_batch<'a>(
             Note::Challenge(record) => write::challenge(&transaction, record)?,
             Note::Answer(record) => write::answer(&transaction, record)?,
             Note::RatingDiff(key, diff) => write::rating_diff(&transaction, key, *diff)?,
+            Note::Missed(record) => write::missed(&transaction, record)?,
         }
     }
     for (key, state) in &batch.states {

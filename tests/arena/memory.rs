@@ -9,7 +9,7 @@ use meitner::{
     pgn::TagName,
     platform::ChallengeClock,
     rules::Color,
-    store::{Archive, Filter, GameRecord, Platform},
+    store::{Archive, Epoch, Filter, GameRecord, MissedRecord, Platform},
 };
 
 use crate::harness::{BOT, HOUSE, World, eventually, kept_in, ms, options};
@@ -112,6 +112,54 @@ async fn a_game_is_remembered_while_it_is_played() {
     assert_eq!(whole.moves[..4], known.moves[..]);
     assert_eq!((whole.moves.len(), whole.started_at), (6, known.started_at));
     assert_eq!(whole.end.as_ref().unwrap().result, GameResult::Won);
+}
+
+#[tokio::test]
+async fn a_game_that_ended_while_the_bot_was_away_is_known_to_be_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    world
+        .arena
+        .add_house(&HouseSpec { opponent: OpponentKind::Silent, ..HouseSpec::named("other") });
+    let store = kept_in(folder.path());
+    let options = Options { concurrency: 2, store, ..options() };
+    let bot = world.bot_with(options.clone()).await;
+    let games = [HOUSE, "other"].map(|name| {
+        let spec = ChallengeSpec::new(name, BOT).color(ColorChoice::Black);
+        world.arena.challenge(&spec).unwrap()
+    });
+    for game in &games {
+        world.until("it begins", |arena| arena.game(game).is_some()).await;
+        world.until_moves(game, 1).await;
+    }
+    let is_known = || {
+        Archive::open(folder.path()).is_ok_and(|it| it.is_some())
+            && remembered(folder.path()).len() == 2
+    };
+    eventually("both are remembered", is_known).await;
+    bot.kill().await;
+    world.arena.act(&games[0], &HouseAction::Abort).unwrap();
+    world.finished(&games[0]).await;
+    // Moments are whole seconds.
+    let began_at = remembered(folder.path())[1].started_at;
+    eventually("a second passes", || Epoch::now() > began_at).await;
+    let mut bot = world.bot_with(options).await;
+    bot.until_playing(1).await;
+    world.arena.act(&games[1], &HouseAction::Abort).unwrap();
+    world.finished(&games[1]).await;
+    bot.stop().await;
+    let mut ends: Vec<_> = remembered(folder.path())
+        .into_iter()
+        .map(|game| (game.key.id.to_string(), game.end.expect("an end").reason))
+        .collect();
+    ends.sort();
+    let mut expected = [
+        (games[0].clone(), MissedRecord::REASON.to_owned()),
+        (games[1].clone(), "aborted".to_owned()),
+    ];
+    expected.sort();
+    assert_eq!(ends, expected);
 }
 
 /// Each challenge that we know of: whose, its answer, and why.

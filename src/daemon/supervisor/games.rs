@@ -41,6 +41,7 @@ impl Supervisor {
         // Of a game that is over nothing needs to be known.
         self.setbacks
             .retain(|id, _| self.games.contains(id) || games.iter().any(|start| start.id == *id));
+        self.recorder.compare(games.iter().map(|start| start.id.clone()).collect());
         for start in games {
             self.on_game_start(start);
         }
