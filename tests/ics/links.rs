@@ -231,6 +231,21 @@ async fn an_offer_to_go_on_with_no_game_is_taken_back() {
     hall.close().await.unwrap();
 }
 
+/// 2026-11-30: a server failed between the two, and the clock would have run.
+#[tokio::test]
+async fn a_game_that_begins_without_a_board_is_looked_for() {
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.start();
+    hall.until_open().await;
+    let line =
+        format!("\n\r{{Game 9 ({HOUSE} vs. {BOT}) Continuing rated atomic match.}}\n\rfics% ");
+    hall.server.send(BOT, line.as_bytes());
+    hall.until_said("refresh").await;
+    hall.challenge("3 0 unrated atomic").await;
+    hall.until_finished(1).await;
+    hall.close().await.unwrap();
+}
+
 /// 2026-11-30: an offer to go on took no slot, so that there were more games than allowed.
 #[tokio::test]
 async fn an_adjourned_game_waits_for_a_slot() {

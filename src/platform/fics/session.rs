@@ -35,6 +35,8 @@ const GAME_EVENTS_CAPACITY: usize = 256;
 const GAME_COMMANDS_CAPACITY: usize = 16;
 /// A game begins within so long after the offer that it came of is gone.
 const GAME_AFTER_OFFER: Duration = Duration::from_secs(2);
+/// The board of a game follows the line that it begins, or is asked for after so long.
+const BOARD_LIMIT: Duration = Duration::from_secs(5);
 /// What others can know about us, at most so long each.
 const MAX_NOTE: usize = 100;
 /// Names that are remembered as computers'.
@@ -108,6 +110,8 @@ pub(super) struct Session<'a> {
     pub(super) farewell: Option<mpsc::Receiver<Command>>,
     /// What was said of the game that is about to begin.
     begins: Option<GameBegins>,
+    /// Since when its board is waited for.
+    begins_at: Option<Instant>,
     /// Whether its board was read once more since our rules could not play from there.
     is_read_again: bool,
     /// The ratings of its players, by their names.
@@ -178,6 +182,7 @@ impl<'a> Session<'a> {
             game: None,
             farewell: None,
             begins: None,
+            begins_at: None,
             is_read_again: false,
             ratings: HashMap::new(),
             computers: HashSet::new(),
@@ -383,6 +388,7 @@ impl<'a> Session<'a> {
             begins.players.iter().any(|name| self.account.name.eq_ignore_ascii_case(name));
         if is_ours {
             self.begins = Some(begins);
+            self.begins_at = Some(Instant::now());
             self.is_read_again = false;
         }
     }
@@ -399,6 +405,7 @@ impl<'a> Session<'a> {
             self.at_table(at, |table| table.on_board(&board, at));
             return Ok(());
         }
+        self.begins_at = None;
         let Some(begins) = self.begins.take_if(|begins| begins.game == board.game) else {
             debug!(game = board.game, "a board of a game that we do not play");
             return Ok(());
@@ -631,12 +638,18 @@ impl<'a> Session<'a> {
 
     pub(super) fn due(&self) -> Option<Instant> {
         let over = self.invited.as_ref().and_then(|invited| invited.over_at);
-        self.game.as_ref().and_then(|game| game.table.due()).into_iter().chain(over).min()
+        let board = self.begins_at.map(|at| at + BOARD_LIMIT);
+        let table = self.game.as_ref().and_then(|game| game.table.due());
+        table.into_iter().chain(over).chain(board).min()
     }
 
     pub(super) async fn on_due(&mut self) -> Result<(), End> {
         let now = Instant::now();
         self.at_table(now, |table| table.on_due(now));
+        if self.begins_at.take_if(|at| *at + BOARD_LIMIT <= now).is_some() {
+            warn!("a game begins without a board, asking for it");
+            self.outgoing.push("refresh".to_owned());
+        }
         let over = self.invited.as_ref().and_then(|invited| invited.over_at);
         if over.is_some_and(|at| at <= now) {
             return self.end_invitation(Outcome::Declined).await;
