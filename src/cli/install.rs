@@ -18,11 +18,13 @@ use crate::cli::{Cli, options::SettingsArgs};
 const UNIT: &str = include_str!("../../deploy/meitner@.service");
 /// Where the unit as shipped has the program.
 const USUAL_PROGRAM: &str = "/usr/local/bin/meitner";
-/// What comes before the lines for the password.
+/// The line that is about the token alone.
 const TOKEN_VARIABLE: &str = "MEITNER_LICHESS__TOKEN_FILE=";
 /// How the password for FICS reaches the program, as the token does.
-const PASSWORD: &str = "LoadCredential=fics-password:/etc/meitner/%i.fics-password\n\
-                        Environment=MEITNER_FICS__PASSWORD_FILE=%d/fics-password";
+const PASSWORD: [&str; 2] = [
+    "LoadCredential=fics-password:/etc/meitner/%i.fics-password",
+    "Environment=MEITNER_FICS__PASSWORD_FILE=%d/fics-password",
+];
 /// Folders that the unit hides from the program.
 const HIDDEN: [&str; 3] = ["/home", "/root", "/tmp"];
 /// systemd waits so much longer than the program needs to end in good order.
@@ -35,13 +37,23 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
+/// Which secrets the service gets as credentials: one that is not there would keep it from starting.
+#[derive(Clone, Copy)]
+struct Secrets {
+    token: bool,
+    password: bool,
+}
+
 /// Prints the unit of systemd for this program and these settings.
 pub(super) fn systemd(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let settings = args.load()?;
     let finish_limit = settings.daemon.shutdown.finish_limit;
     let program = std::env::current_exe().context("the program does not know its place")?;
-    let has_password = settings.password_file().is_some();
-    io::stdout().write_all(unit(&program, finish_limit, has_password).as_bytes())?;
+    let secrets = Secrets {
+        token: settings.names_token() || settings.fics_without_password().is_none(),
+        password: settings.password_file().is_some(),
+    };
+    io::stdout().write_all(unit(&program, finish_limit, secrets).as_bytes())?;
     if HIDDEN.iter().any(|folder| program.starts_with(folder)) {
         writeln!(
             io::stderr(),
@@ -61,21 +73,25 @@ fn quoted(word: &str) -> String {
     word
 }
 
-/// The unit for a program whose running games get so long to end, and which may have a file with the
-/// password for FICS beside that of the token.
-fn unit(program: &Path, finish_limit: Duration, has_password: bool) -> String {
+/// The unit for a program whose running games get so long to end.
+fn unit(program: &Path, finish_limit: Duration, secrets: Secrets) -> String {
     let program = quoted(&program.display().to_string());
-    let lines = UNIT.lines().map(|line| match line.split_once('=') {
+    let lines = UNIT.lines().flat_map(|line| match line.split_once('=') {
         Some(("ExecStart", command)) => {
-            format!("ExecStart={}", command.replace(USUAL_PROGRAM, &program))
+            vec![format!("ExecStart={}", command.replace(USUAL_PROGRAM, &program))]
         }
         Some(("TimeoutStopSec", _)) => {
-            format!("TimeoutStopSec={}", (finish_limit + MARGIN).as_secs())
+            vec![format!("TimeoutStopSec={}", (finish_limit + MARGIN).as_secs())]
         }
-        Some(("Environment", token)) if has_password && token.starts_with(TOKEN_VARIABLE) => {
-            format!("{line}\n{PASSWORD}")
+        Some(("LoadCredential", _)) => {
+            let token = secrets.token.then(|| line.to_owned());
+            token.into_iter().chain(secrets.password.then(|| PASSWORD[0].to_owned())).collect()
         }
-        _ => line.to_owned(),
+        Some(("Environment", token)) if token.starts_with(TOKEN_VARIABLE) => {
+            let token = secrets.token.then(|| line.to_owned());
+            token.into_iter().chain(secrets.password.then(|| PASSWORD[1].to_owned())).collect()
+        }
+        _ => vec![line.to_owned()],
     });
     lines.map(|line| line + "\n").collect()
 }
@@ -113,16 +129,25 @@ mod tests {
     #[test]
     fn the_shipped_unit_is_that_of_the_defaults() {
         let finish_limit = ShutdownOptions::default().finish_limit;
-        assert_eq!(unit(Path::new(USUAL_PROGRAM), finish_limit, false), UNIT);
+        let secrets = Secrets { token: true, password: false };
+        assert_eq!(unit(Path::new(USUAL_PROGRAM), finish_limit, secrets), UNIT);
     }
 
     #[test]
     fn the_unit_has_the_place_of_the_program_and_waits_longer_than_it_needs() {
-        let unit = unit(Path::new("/opt/meitner"), Duration::from_secs(100), true);
-        assert!(unit.contains("\nExecStart=/opt/meitner run --config "), "{unit}");
-        assert!(unit.contains("\nTimeoutStopSec=160\n"), "{unit}");
-        let password = "%d/token\nLoadCredential=fics-password:/etc/meitner/%i.fics-password\n";
-        assert!(unit.contains(password), "{unit}");
+        let unit = |token, password| {
+            let secrets = Secrets { token, password };
+            unit(Path::new("/opt/meitner"), Duration::from_secs(100), secrets)
+        };
+        let both = unit(true, true);
+        assert!(both.contains("\nExecStart=/opt/meitner run --config "), "{both}");
+        assert!(both.contains("\nTimeoutStopSec=160\n"), "{both}");
+        let lines =
+            |unit: &str, part: &str| unit.lines().filter(|line| line.contains(part)).count();
+        for (unit, tokens, passwords) in [(both, 2, 2), (unit(false, true), 0, 2)] {
+            assert_eq!(lines(&unit, "/token") + lines(&unit, "%i.token"), tokens, "{unit}");
+            assert_eq!(lines(&unit, "fics-password"), passwords, "{unit}");
+        }
         assert_eq!(quoted("/opt/my bots/100%"), "\"/opt/my bots/100%%\"");
     }
 }
