@@ -18,6 +18,7 @@ use crate::{
     search::{
         Info, Limits, Report, Scheduler, Score, SearchId, Update,
         alphabeta::Searcher,
+        eval,
         history::Histories,
         root::{Line, Pacer, RootMove, root_moves},
         scheduler::Turn,
@@ -218,6 +219,7 @@ struct Worker {
 
 impl Worker {
     fn new(options: Options, control: Arc<Control>, shared: Option<Scheduler>) -> Self {
+        eval::prepare();
         let threads = options.threads.max(1);
         let tt = TranspositionTable::new(options.hash_mb);
         control.hash_mb.store(tt.mebibytes(), Release);

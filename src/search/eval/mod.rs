@@ -5,6 +5,7 @@
 //! move is carried along by an `Accumulator`; the other `terms` are counted where a value is asked
 //! for. Values are centipawns; those of the terms are tapered between middlegame and endgame.
 
+mod bare_king;
 pub mod network;
 mod terms;
 pub mod tuning;
@@ -170,10 +171,20 @@ impl terms::Sink for Sum {
     }
 }
 
+/// Makes what is made once, so that no search has to wait for it.
+pub(super) fn prepare() {
+    bare_king::prepare();
+}
+
 /// The value of a position in centipawns for the side to move. Both kings are on the board, and
 /// the side to move cannot explode the other's at once.
 pub(super) fn evaluate(position: &Position, accumulator: &Accumulator) -> Value {
     let men = position.occupied().len();
+    if men == 3
+        && let Some(value) = bare_king::value(position)
+    {
+        return value;
+    }
     let value = linear(position, accumulator) + accumulator.views.value(position.turn(), men);
     scale(position, value).clamp(-MAX_EVALUATION, MAX_EVALUATION)
 }
@@ -196,8 +207,7 @@ fn blend(sum: Tapered, phase: Value) -> Value {
 /// move's.
 ///
 /// Without pawns and queens a side needs more than one piece beside its king, and more than two minor
-/// pieces against a bare one. A bare king holds a single queen as long as it touches the other king,
-/// and so stops most single pawns.
+/// pieces against a bare one. What a single queen or pawn does against it is known: see `bare_king`.
 fn scale(position: &Position, value: Value) -> Value {
     let leader = if value > 0 { position.turn() } else { !position.turn() };
     let own = position.side(leader);
@@ -205,8 +215,6 @@ fn scale(position: &Position, value: Value) -> Value {
     let can_promote_or_mate = has(Role::Pawn) || has(Role::Queen);
     let is_alone = || position.has_bare_king(!leader);
     match own.len() {
-        2 if can_promote_or_mate && is_alone() && position.kings_touch() => value / 16,
-        2 if has(Role::Pawn) && is_alone() => value / 4,
         _ if can_promote_or_mate => value,
         0 | 1 => 0,
         2 => value / 8,
@@ -323,10 +331,13 @@ mod tests {
 
     #[test]
     fn what_cannot_win_is_no_advantage() {
-        assert!(value("4k3/8/3p4/8/8/8/8/4K3 b - - 0 1") > 50);
+        // A single pawn wins if the bare king comes too late to touch the other.
+        assert!(value("4k3/8/3p4/8/8/8/8/4K3 b - - 0 1") < 50);
+        assert!(value("4k3/8/8/8/8/8/3p3K/8 b - - 0 1") > 500);
         assert!(value("4k3/8/8/8/8/3R4/8/4K3 w - - 0 1").abs() < 100);
-        // A queen wins against a bare king, unless the kings touch.
-        assert!(value("8/8/8/8/8/k7/8/K3Q3 w - - 0 1") > 500);
+        // A queen wins against a bare king, unless the kings touch or will soon.
+        assert!(value("7k/8/8/8/8/8/8/K3Q3 w - - 0 1") > 500);
+        assert!(value("8/8/8/8/8/k7/8/K3Q3 w - - 0 1") < 100);
         assert!(value("8/8/8/8/8/8/k7/K3Q3 w - - 0 1") < 100);
         // Two pawns win where one does not.
         assert!(
