@@ -29,8 +29,9 @@ WORKDIR /var/lib/meitner
 USER 65532:65532
 # The first SIGTERM lets running games finish. Give the container time for that.
 STOPSIGNAL SIGTERM
-# Whether the bot lives; a server that is down does not make it unhealthy.
+# Whether the bot lives; neither a server that is down nor a mistake in a mounted file makes it
+# unhealthy. The address is that of the variable above, which wins over a file.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["/usr/local/bin/meitner", "health"]
+    CMD ["/usr/local/bin/meitner", "health", "--address", "127.0.0.1:9464"]
 ENTRYPOINT ["/usr/local/bin/meitner"]
 CMD ["run"]

@@ -1,4 +1,4 @@
-//! `health`: asks the bot that runs with these settings how it is.
+//! `health`: asks the bot that runs with these settings, or that listens at an address, how it is.
 
 use std::{
     io::{self, Write as _},
@@ -11,16 +11,24 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::runtime;
 
-use crate::cli::options::SettingsArgs;
+use crate::{cli::options::SettingsArgs, game::one_line};
 
 /// The bot answers at once or not at all.
 const LIMIT: Duration = Duration::from_secs(3);
+/// Bytes of an answer. Who knows what listens there.
+const MOST_BYTES: usize = 8 << 10;
+/// Characters of an answer.
+const LONGEST_LINE: usize = 400;
 
 /// Arguments of `health`.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
     #[command(flatten)]
     settings: SettingsArgs,
+    /// Where the bot listens, as in 127.0.0.1:9464; no settings are read then, so that wrong ones
+    /// do not look like a bot that is unwell
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["config", "set"])]
+    address: Option<SocketAddr>,
     /// Ask whether it is connected to its servers, too, and not only whether it is alive
     #[arg(long)]
     ready: bool,
@@ -38,19 +46,28 @@ pub(super) fn health(args: &HealthArgs) -> anyhow::Result<ExitCode> {
 
 /// Whether all is well, and what the bot says.
 fn ask(args: &HealthArgs) -> anyhow::Result<(bool, String)> {
-    let listen = args.settings.load()?.web.listen;
-    let address = reachable(listen.context(
-        "nobody can be asked: `metrics.listen` is empty; set an address as in 127.0.0.1:9464",
-    )?);
+    let listen = match args.address {
+        Some(address) => address,
+        None => args.settings.load()?.web.listen.context(
+            "nobody can be asked: `metrics.listen` is empty; set an address as in 127.0.0.1:9464",
+        )?,
+    };
+    let address = reachable(listen);
     let path = if args.ready { "readyz" } else { "healthz" };
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let asking = client()?.get(format!("http://{address}/{path}")).timeout(LIMIT).send();
         let answer = asking.await.map_err(reqwest::Error::without_url);
-        let answer = answer.with_context(|| format!("no bot answers at {address}"))?;
+        let mut answer = answer.with_context(|| format!("no bot answers at {address}"))?;
         let is_well = answer.status().is_success();
-        let text = answer.text().await.map_err(reqwest::Error::without_url)?;
-        Ok((is_well, text.lines().next().unwrap_or_default().to_owned()))
+        let mut bytes = Vec::new();
+        while bytes.len() < MOST_BYTES
+            && let Some(chunk) = answer.chunk().await.map_err(reqwest::Error::without_url)?
+        {
+            bytes.extend_from_slice(&chunk);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        Ok((is_well, one_line(text.lines().next().unwrap_or_default(), LONGEST_LINE)))
     })
 }
 

@@ -142,6 +142,9 @@ mod tests {
         let both = unit(true, true);
         assert!(both.contains("\nExecStart=/opt/meitner run --config "), "{both}");
         assert!(both.contains("\nTimeoutStopSec=160\n"), "{both}");
+        for kept in ["TimeoutAbortSec=10", "LimitCORE=0", "WatchdogSec=60", "RestartSec=5"] {
+            assert!(both.lines().any(|line| line == kept), "{kept}: {both}");
+        }
         let lines =
             |unit: &str, part: &str| unit.lines().filter(|line| line.contains(part)).count();
         for (unit, tokens, passwords) in [(both, 2, 2), (unit(false, true), 0, 2)] {

@@ -22,6 +22,7 @@ mod options;
 mod pgn;
 mod progress;
 mod run;
+mod services;
 mod soak;
 mod stats;
 mod support;

@@ -1,10 +1,9 @@
 //! `run`: the bot on its servers, until a signal ends it.
 
-use std::{net::SocketAddr, process::ExitCode, sync::Arc};
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
 use tokio::{
-    net::TcpListener,
     runtime::Runtime,
     sync::watch,
     task::{JoinError, JoinSet},
@@ -17,13 +16,13 @@ use crate::{
         exit,
         log::{self, Log},
         options::SettingsArgs,
+        services,
     },
     daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
     game::LiveGames,
     metrics::Metrics,
     platform::{fics, lichess::Client},
     settings::Settings,
-    web,
 };
 
 /// Where the bot plays.
@@ -82,14 +81,9 @@ async fn play(
     );
     warn_of_contradiction(&settings.daemon.policy, settings.daemon.concurrency);
     let shutdown = Shutdown::new();
-    let mut services = JoinSet::new();
     let services_end = CancellationToken::new();
-    let closing = shutdown.finish().clone();
-    if let Some(address) = settings.web.listen {
-        let (listener, closing) = (listen(address).await?, closing.clone());
-        services.spawn(web::serve(listener, metrics.clone(), closing, services_end.clone()));
-    }
-    services.spawn(daemon::service::report(metrics.clone(), closing, services_end.clone()));
+    let mut services =
+        services::start(settings.web.listen, &metrics, shutdown.finish(), &services_end);
     let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
     let resources = Resources::new(&settings.daemon).with_metrics(&metrics);
     let mut bots = start(&settings.daemon, &resources, platforms, &policies, &shutdown);
@@ -118,15 +112,6 @@ async fn play(
     services_end.cancel();
     while services.join_next().await.is_some() {}
     summary
-}
-
-/// Opens the port for metrics and health.
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("`metrics.listen` is {address}, where it is not possible to listen")
-    })?;
-    info!(address = %listener.local_addr()?, "metrics and health are told here");
-    Ok(listener)
 }
 
 /// Starts one bot for each platform. They share the slots and the cores.

@@ -39,6 +39,8 @@ const MOST_BYTES: usize = 8 << 10;
 const MOST_HEADERS: usize = 32;
 /// After an error, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Such an error is told at first, and then no more often than this.
+const WARN_PAUSE: Duration = Duration::from_mins(1);
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD");
@@ -52,6 +54,7 @@ pub async fn serve(
 ) {
     let mut tasks = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
+    let mut warned_at = None;
     loop {
         tokio::select! {
             () = shutdown.cancelled() => break,
@@ -66,7 +69,9 @@ pub async fn serve(
                     order.push_back(tasks.spawn(answer_one(stream, metrics.clone(), closing.clone())));
                 }
                 Err(error) => {
-                    warn!(%error, "the port of the metrics takes no connection");
+                    if is_due(&mut warned_at, Instant::now()) {
+                        warn!(%error, "the port of the metrics takes no connection");
+                    }
                     shutdown.run_until_cancelled(sleep(PAUSE)).await;
                 }
             },
@@ -80,6 +85,15 @@ pub async fn serve(
         }
     }
     tasks.shutdown().await;
+}
+
+/// Whether to warn at `now`; the answer counts as a warning.
+fn is_due(warned_at: &mut Option<Instant>, now: Instant) -> bool {
+    let is_due = warned_at.is_none_or(|at| now.saturating_duration_since(at) >= WARN_PAUSE);
+    if is_due {
+        *warned_at = Some(now);
+    }
+    is_due
 }
 
 /// Answers the one request of a connection.
@@ -242,6 +256,13 @@ mod tests {
             silent.push(site.connect().await);
         }
         assert_eq!(site.get("/healthz").await.0, 200);
+    }
+
+    #[test]
+    fn an_error_that_lasts_is_told_once_a_minute() {
+        let (start, mut warned_at) = (Instant::now(), None);
+        let told = (0..1_200).filter(|&n| is_due(&mut warned_at, start + n * PAUSE)).count();
+        assert_eq!(told, 2, "in two minutes");
     }
 
     #[tokio::test]

@@ -115,11 +115,53 @@ fn health_says_what_it_cannot_ask() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_port_that_is_taken_ends_the_program_with_a_sentence() {
+async fn a_port_that_is_taken_keeps_no_bot_from_playing() {
     let site = Site::open().await;
     let taken = site.url.trim_start_matches("http://").to_owned();
     let program = site.start(&["--set", &format!("metrics.listen={taken}")]);
-    let (status, log) = program.end();
-    assert_eq!(status.code(), Some(1), "{log}");
-    assert!(log.contains(&format!("`metrics.listen` is {taken}, where it is not")), "{log}");
+    site.until_online().await;
+    program.until_log(&format!("`metrics.listen` is {taken}, where it is not"));
+    let game = site.challenge("QuietRook7");
+    site.until_begun(&game).await;
+    let count = site.house_moves(&game);
+    site.until_moves(&game, count + 1).await;
+}
+
+/// What a health check asks must not depend on a file that somebody edits.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mistake_in_the_settings_makes_no_bot_unhealthy() {
+    let site = Site::open().await;
+    let (_program, address) = start(&site);
+    std::fs::write(site.folder().join("meitner.toml"), "[challenge]\nconcurency = 1\n")
+        .expect("a file");
+    let ask = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+        command.current_dir(site.folder()).arg("health").args(arguments);
+        line(&command.output().expect("the program starts"))
+    };
+    assert!(ask(&[]).1.contains("concurency"), "the mistake is seen where settings are read");
+    let (code, said) = ask(&["--address", &address]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("ok: 0 games, 0 today; lichess "), "{said}");
+    site.until_online().await;
+    assert_eq!(ask(&["--address", &address, "--ready"]).0, Some(0));
+}
+
+/// Something else may listen there.
+#[test]
+fn a_strange_answer_is_printed_in_one_clean_line() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let stranger = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let _ = stream.read(&mut [0; 1024]);
+        let text = format!("\u{1b}[2J{}\nmore", "x".repeat(100_000));
+        // The other side may close before it has read all of it.
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+    command.args(["health", "--address", &address]);
+    let (code, said) = line(&command.output().expect("the program starts"));
+    stranger.join().expect("it answers");
+    assert_eq!((code, said.as_str()), (Some(0), format!("ok: [2J{}\n", "x".repeat(397)).as_str()));
 }
