@@ -1,8 +1,8 @@
 //! Writes each game that ends as PGN into a folder.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::PathBuf,
 };
 
@@ -52,13 +52,14 @@ impl PgnFolder {
         let write = || {
             fs::create_dir_all(&self.folder)?;
             let mut file = match self.group {
-                PgnGroup::Game => fs::File::create(&path)?,
+                PgnGroup::Game => File::create(&path)?,
                 PgnGroup::Opponent | PgnGroup::Day => {
-                    OpenOptions::new().create(true).append(true).open(&path)?
+                    OpenOptions::new().create(true).read(true).append(true).open(&path)?
                 }
             };
             // In one piece: another bot may add to the same file.
-            file.write_all(text.as_bytes())
+            let text = separator(&mut file)?.to_owned() + &text;
+            all_or_nothing(&mut file, |file| file.write_all(text.as_bytes()))
         };
         write().map_err(|cause| PgnError::File { path: path.clone(), cause })
     }
@@ -81,6 +82,31 @@ impl PgnFolder {
     }
 }
 
+/// What must come before a game: a program that was killed may have left half of one.
+fn separator(file: &mut File) -> io::Result<&'static str> {
+    if file.metadata()?.len() == 0 {
+        return Ok("");
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(if last == *b"\n" { "" } else { "\n\n" })
+}
+
+/// Adds to a file. If that fails half-way, as on a full disk, what was added is taken away again.
+fn all_or_nothing(
+    file: &mut File,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    let result = write(file);
+    if result.is_err() {
+        // What failed first says more.
+        let _ = file.set_len(before);
+    }
+    result
+}
+
 /// A name that others have chosen, as part of a file's.
 fn file_name_of(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -90,6 +116,24 @@ fn file_name_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_game_is_taken_away_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("day.pgn");
+        fs::write(&path, "whole\n").unwrap();
+        let mut file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
+        let full = |file: &mut File| {
+            file.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        };
+        let error = all_or_nothing(&mut file, full).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\n");
+        all_or_nothing(&mut file, |file| file.write_all(b"next")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\nnext");
+        assert_eq!(separator(&mut file).unwrap(), "\n\n");
+    }
 
     #[test]
     fn names_of_others_lead_to_no_other_folder() {
