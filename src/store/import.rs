@@ -15,8 +15,16 @@ use crate::store::{AccountKey, Platform, State, write};
 /// A file that is longer is none of ours.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Takes in the state files of this folder. One that cannot be used is left where it is, and told of.
-/// What is in the store already wins.
+/// Why a state file is not taken in.
+enum Unusable {
+    /// It cannot be read now; what is in it may be fine.
+    File(io::Error),
+    /// It holds no state.
+    Text(String),
+}
+
+/// Takes in the state files of this folder. One that cannot be read is left where it is, one that holds
+/// no state gets another name, and either is told of. What is in the store already wins.
 pub(super) fn import_states(folder: &Path, connection: &Connection) -> rusqlite::Result<()> {
     // A folder that cannot be listed holds nothing for us.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -29,7 +37,10 @@ pub(super) fn import_states(folder: &Path, connection: &Connection) -> rusqlite:
                 info!(path = %path.display(), "took over what an earlier version has remembered");
                 rename(&path, "json.imported");
             }
-            Err(error) => {
+            Err(Unusable::File(error)) => {
+                warn!(path = %path.display(), %error, "cannot be read, and is tried again later");
+            }
+            Err(Unusable::Text(error)) => {
                 warn!(path = %path.display(), error, "is no state of this program, put aside");
                 rename(&path, "json.bad");
             }
@@ -50,10 +61,11 @@ fn account_of(path: &Path) -> Option<String> {
     Some(name.strip_prefix("state-")?.strip_suffix(".json")?.to_owned())
 }
 
-fn read(path: &PathBuf) -> Result<State, String> {
-    let mut text = String::new();
-    let read: io::Result<usize> =
-        File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
-    read.map_err(|error| error.to_string())?;
-    State::parse(&text)
+fn read(path: &PathBuf) -> Result<State, Unusable> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
+        .map_err(Unusable::File)?;
+    let text = String::from_utf8(bytes).map_err(|error| Unusable::Text(error.to_string()))?;
+    State::parse(&text).map_err(Unusable::Text)
 }
