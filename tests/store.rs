@@ -14,8 +14,8 @@ use meitner::{
     pgn::Reader,
     rules::Color,
     store::{
-        AccountKey, Archive, Condition, Decline, Epoch, FORMAT, Filter, GameEnd, GameRecord,
-        Listed, PgnFolder, PgnGroup, Platform, State, Store, StoreError, StoreOptions,
+        AccountKey, Archive, Budget, Condition, Decline, Epoch, FORMAT, Filter, GameEnd,
+        GameRecord, Listed, PgnFolder, PgnGroup, Platform, State, Store, StoreError, StoreOptions,
     },
 };
 use rusqlite::Connection;
@@ -29,7 +29,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 fn options(folder: &Path) -> StoreOptions {
     let retry = Duration::from_millis(20);
-    StoreOptions { folder: Some(folder.to_owned()), retry, ..StoreOptions::default() }
+    let open_limit = PATIENCE;
+    StoreOptions { folder: Some(folder.to_owned()), retry, open_limit, ..StoreOptions::default() }
 }
 
 fn data(name: &str) -> PathBuf {
@@ -197,16 +198,16 @@ async fn games_are_found_by_what_is_asked() {
 async fn a_state_comes_back_as_it_was_and_each_account_has_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&options(folder.path()));
-    assert_eq!(store.state(&account("one")), State::default());
-    store.put_state(&account("one"), State::default());
-    store.put_state(&account("one"), state());
-    assert_eq!(store.state(&account("one")), state());
+    assert_eq!(*store.state(&account("one")), State::default());
+    store.change_state(&account("one"), |known| *known = State::default());
+    store.change_state(&account("one"), |known| *known = state());
+    assert_eq!(*store.state(&account("one")), state());
     flush(&store).await;
     let again = Store::open(&options(folder.path()));
-    assert_eq!(again.state(&account("one")), state());
-    assert_eq!(again.state(&account("two")), State::default());
+    assert_eq!(*again.state(&account("one")), state());
+    assert_eq!(*again.state(&account("two")), State::default());
     let elsewhere = AccountKey { platform: Platform::Fics, ..account("one") };
-    assert_eq!(again.state(&elsewhere), State::default());
+    assert_eq!(*again.state(&elsewhere), State::default());
 }
 
 #[tokio::test]
@@ -229,8 +230,8 @@ fn the_state_file_of_an_earlier_version_is_taken_in_once() {
     let broken = folder.path().join("state-other.json");
     fs::write(&broken, "{ \"version\": 2 }").unwrap();
     let store = Store::open(&options(folder.path()));
-    assert_eq!(store.state(&account("emberfork")), state());
-    assert_eq!(store.state(&account("other")), State::default());
+    assert_eq!(*store.state(&account("emberfork")), state());
+    assert_eq!(*store.state(&account("other")), State::default());
     assert!(!file.exists() && file.with_extension("json.imported").exists());
     assert!(!broken.exists() && broken.with_extension("json.bad").exists());
     drop(store);
@@ -238,7 +239,7 @@ fn the_state_file_of_an_earlier_version_is_taken_in_once() {
     // What is known by now is newer than a file that somebody brings again.
     fs::write(&file, "{ \"version\": 1, \"budget\": { \"games\": 1 } }").unwrap();
     let store = Store::open(&options(folder.path()));
-    assert_eq!(store.state(&account("emberfork")), state());
+    assert_eq!(*store.state(&account("emberfork")), state());
     assert!(!file.exists());
 }
 
@@ -250,7 +251,7 @@ async fn a_file_of_every_released_version_opens() {
         // For reading alone, and by a bot.
         assert_eq!(read(folder.path()), [game("Bb2")], "format {format}");
         let store = write(&options(folder.path()), &[other_game("Aa1")]).await;
-        assert_eq!(store.state(&account("emberfork")), state());
+        assert_eq!(*store.state(&account("emberfork")), state());
         assert_eq!(read(folder.path()).len(), 2);
         let connection = Connection::open(database(folder.path())).unwrap();
         let format: u32 =
@@ -337,7 +338,7 @@ async fn a_file_of_a_newer_version_is_left_alone() {
     );
     assert_eq!(why, expected);
     store.put_game(other_game("Aa1"));
-    store.put_state(&account("emberfork"), state());
+    store.change_state(&account("emberfork"), |known| *known = state());
     flush(&store).await;
     let error = Archive::open(folder.path()).unwrap_err();
     assert!(matches!(error, StoreError::Newer { .. }), "{error}");
@@ -388,6 +389,76 @@ async fn a_folder_that_cannot_be_written_fails_until_it_can() {
 }
 
 #[tokio::test]
+async fn what_a_file_knows_that_cannot_be_opened_at_the_start_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = write(&options(folder.path()), &[]).await;
+    store.change_state(&account("one"), |known| *known = state());
+    store.change_state(&account("quiet"), |known| *known = state());
+    flush(&store).await;
+    drop(store);
+    let away = folder.path().join("away");
+    fs::rename(database(folder.path()), &away).unwrap();
+    fs::create_dir(database(folder.path())).unwrap();
+
+    let store = Store::open(&options(folder.path()));
+    until_failing(&store).await;
+    assert_eq!(*store.state(&account("one")), State::default());
+    let later = Epoch::from_secs(1_800_000_200);
+    let change = |known: &mut State| {
+        known.budget = Budget { since: Some(later), games: 1, until: None };
+        known.quotas.insert("rook".to_owned(), later);
+    };
+    store.change_state(&account("one"), change);
+    fs::remove_dir(database(folder.path())).unwrap();
+    fs::rename(&away, database(folder.path())).unwrap();
+    until(&store, "it is read", |it| *it == Condition::Good).await;
+
+    let mut both = state();
+    both.budget.games = 43;
+    both.quotas.insert("rook".to_owned(), later);
+    assert_eq!(*store.state(&account("one")), both);
+    assert_eq!(*store.state(&account("quiet")), state(), "nobody had to change it");
+    flush(&store).await;
+    let again = Store::open(&options(folder.path()));
+    assert_eq!(*again.state(&account("one")), both);
+}
+
+#[tokio::test]
+async fn what_can_never_be_written_costs_nothing_else() {
+    let (_folder, path) = blocked();
+    let store = Store::open(&options(&path));
+    store.put_game(game("Bb2"));
+    // More than the file can hold.
+    store.put_game(GameRecord { started_at: Epoch::from_secs(u64::MAX), ..game("Bc3") });
+    store.put_game(game("Bd4"));
+    store.change_state(&account("one"), |known| *known = state());
+    fs::remove_file(&path).unwrap();
+    until(&store, "it is written", |it| *it == Condition::Good).await;
+    flush(&store).await;
+    let mut ids: Vec<_> = read(&path).iter().map(|game| game.key.id.to_string()).collect();
+    ids.sort();
+    assert_eq!(ids, ["Bb2", "Bd4"]);
+    assert_eq!(store.health().borrow().dropped, 1);
+    assert_eq!(*Store::open(&options(&path)).state(&account("one")), state());
+}
+
+#[test]
+fn a_state_file_that_cannot_be_read_is_left_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    // Opens, and cannot be read.
+    let file = folder.path().join("state-emberfork.json");
+    fs::create_dir(&file).unwrap();
+    let store = Store::open(&options(folder.path()));
+    assert_eq!(*store.state(&account("emberfork")), State::default());
+    assert!(file.exists());
+    fs::remove_dir(&file).unwrap();
+    fs::copy(data("state-1.json"), &file).unwrap();
+    drop(store);
+    let store = Store::open(&options(folder.path()));
+    assert_eq!(*store.state(&account("emberfork")), state());
+}
+
+#[tokio::test]
 async fn a_locked_file_holds_nobody_up() {
     let folder = tempfile::tempdir().unwrap();
     let store = write(&options(folder.path()), &[]).await;
@@ -423,10 +494,12 @@ async fn what_waits_is_bounded() {
 async fn nothing_is_remembered_without_a_folder() {
     let store = Store::open(&StoreOptions::default());
     store.put_game(game("Bb2"));
-    store.put_state(&account("one"), state());
+    store.change_state(&account("one"), |known| *known = state());
     flush(&store).await;
     assert_eq!(store.health().borrow().condition, Condition::Off);
-    assert_eq!(store.state(&account("one")), State::default());
+    assert_eq!(*store.state(&account("one")), state(), "for as long as it runs");
+    let again = Store::open(&StoreOptions::default());
+    assert_eq!(*again.state(&account("one")), State::default());
     let folder = tempfile::tempdir().unwrap();
     assert!(Archive::open(folder.path()).unwrap().is_none());
 }
@@ -472,6 +545,20 @@ async fn each_game_that_ends_is_written_as_pgn_once() {
         let expected = [game("Bb2"), game("Bc3")].map(|game| game.to_pgn().unwrap());
         assert_eq!(games, expected, "{group:?}");
     }
+}
+
+#[tokio::test]
+async fn half_a_game_in_a_shared_pgn_file_does_not_spoil_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = PgnFolder { folder: folder.path().join("pgn"), group: PgnGroup::Opponent };
+    let file = pgn.folder.join("lichess-quietrook7.pgn");
+    fs::create_dir(&pgn.folder).unwrap();
+    fs::write(&file, "[Event \"Half\"]\n\n1. Nf3 a6").unwrap();
+    let options = StoreOptions { pgn: Some(pgn), ..options(folder.path()) };
+    write(&options, &[game("Bb2"), game("Bc3")]).await;
+    let text = fs::read_to_string(&file).unwrap();
+    let games: Vec<_> = Reader::new(text.as_bytes()).skip(1).map(Result::unwrap).collect();
+    assert_eq!(games, [game("Bb2"), game("Bc3")].map(|game| game.to_pgn().unwrap()));
 }
 
 #[tokio::test]

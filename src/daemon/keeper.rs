@@ -1,7 +1,7 @@
 //! Holds what is remembered of an account besides its games. The store writes it: the loop never waits
 //! for the disk.
 
-use tokio::sync::watch;
+use std::sync::Arc;
 
 use crate::store::{AccountKey, State, Store};
 
@@ -9,24 +9,22 @@ use crate::store::{AccountKey, State, Store};
 pub(super) struct Keeper {
     store: Store,
     key: AccountKey,
-    state: watch::Sender<State>,
 }
 
 impl Keeper {
     /// Begins with what is remembered of an account.
-    pub(super) fn new(store: Store, key: AccountKey) -> Self {
-        let state = watch::channel(store.state(&key)).0;
-        Self { store, key, state }
+    pub(super) const fn new(store: Store, key: AccountKey) -> Self {
+        Self { store, key }
     }
 
-    /// What is remembered.
-    pub(super) fn state(&self) -> watch::Ref<'_, State> {
-        self.state.borrow()
+    /// What is remembered. There may be more of it later: a file that cannot be read at the start is
+    /// tried again.
+    pub(super) fn state(&self) -> Arc<State> {
+        self.store.state(&self.key)
     }
 
     /// Changes what is remembered. The file follows soon.
     pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
-        self.state.send_modify(change);
-        self.store.put_state(&self.key, self.state.borrow().clone());
+        self.store.change_state(&self.key, change);
     }
 }

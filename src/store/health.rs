@@ -5,7 +5,7 @@
 pub struct StoreHealth {
     /// Whether what is to be remembered is written.
     pub condition: Condition,
-    /// How many changes were dropped, because too many waited to be written.
+    /// How many changes were dropped, because too many waited to be written or one cannot be.
     pub dropped: u64,
 }
 

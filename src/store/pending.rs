@@ -1,7 +1,10 @@
 //! What waits to be written. Bounded: what is newer takes the place of what is older, and if too much
 //! waits all the same, something new is dropped.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use tokio::sync::oneshot;
 
@@ -19,7 +22,7 @@ const MOST_NOTES: usize = 10_000;
 pub(super) struct Pending {
     pub(super) games: BTreeMap<GameKey, GameRecord>,
     pub(super) notes: VecDeque<Note>,
-    pub(super) states: BTreeMap<AccountKey, State>,
+    pub(super) states: BTreeMap<AccountKey, Arc<State>>,
     /// Who waits for all of that to be written, or to have failed.
     pub(super) waiting: Vec<oneshot::Sender<()>>,
 }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The form of the state that this program writes.
 const VERSION: u32 = 1;
+/// The window of a budget.
+const DAY: Duration = Duration::from_hours(24);
 
 /// A moment that means the same after a restart: whole seconds since the beginning of 1970, by the
 /// machine's clock. That clock can jump, so who compares such moments says what is too far off.
@@ -55,6 +57,22 @@ pub struct Budget {
     pub games: u32,
     /// Until when the server allows no more.
     pub until: Option<Epoch>,
+}
+
+impl Budget {
+    /// This, with what was used later by somebody who did not know of it.
+    fn with_later(&self, later: &Self) -> Self {
+        let until = self.until.max(later.until);
+        match (self.since, later.since) {
+            (_, None) => Self { until, ..self.clone() },
+            (Some(since), Some(later_since)) if since.after(DAY) > later_since => Self {
+                since: Some(since.min(later_since)),
+                games: self.games.saturating_add(later.games),
+                until,
+            },
+            _ => Self { until, ..later.clone() },
+        }
+    }
 }
 
 /// A challenge of ours that was declined.
@@ -117,8 +135,87 @@ impl State {
         if state.version == VERSION { Ok(state) } else { Err(format!("version {}", state.version)) }
     }
 
+    /// This state, with what was learned later by somebody who did not know of it: both count.
+    pub(super) fn with_later(&self, later: &Self) -> Self {
+        let mut both = self.clone();
+        both.budget = self.budget.with_later(&later.budget);
+        both.challenges = self.challenges.with_later(&later.challenges);
+        if later.open_challenge.is_some() {
+            both.open_challenge.clone_from(&later.open_challenge);
+        }
+        for (id, &until) in &later.quotas {
+            let known = both.quotas.entry(id.clone()).or_insert(until);
+            *known = until.max(*known);
+        }
+        for (id, declines) in &later.declines {
+            both.declines.entry(id.clone()).or_default().extend_from_slice(declines);
+        }
+        for (id, games) in &later.games {
+            both.games.entry(id.clone()).or_default().extend_from_slice(games);
+        }
+        both
+    }
+
     /// The state as it is stored.
     pub(super) fn to_text(&self) -> String {
         serde_json::to_string(self).expect("a state is plain data")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Epoch = Epoch::from_secs(1_800_000_000);
+    const HOUR: Duration = Duration::from_hours(1);
+
+    fn budget(since: Option<Epoch>, games: u32, until: Option<Epoch>) -> Budget {
+        Budget { since, games, until }
+    }
+
+    #[test]
+    fn what_was_used_before_and_after_counts_within_a_day() {
+        let (one, none) = (NOON.after(HOUR), Budget::default());
+        let before = budget(Some(NOON), 40, Some(NOON.after(2 * HOUR)));
+        for (later, expected) in [
+            (none.clone(), before.clone()),
+            (budget(Some(one), 2, None), budget(Some(NOON), 42, before.until)),
+            (budget(None, 0, Some(NOON.after(3 * HOUR))), {
+                budget(Some(NOON), 40, Some(NOON.after(3 * HOUR)))
+            }),
+            (budget(Some(NOON.after(DAY)), 2, None), {
+                budget(Some(NOON.after(DAY)), 2, before.until)
+            }),
+        ] {
+            assert_eq!(before.with_later(&later), expected, "{later:?}");
+        }
+        assert_eq!(none.with_later(&before), before);
+    }
+
+    #[test]
+    fn nothing_of_either_state_is_lost() {
+        let decline = |at| Decline {
+            at,
+            reason: "later".to_owned(),
+            initial_s: 180,
+            increment_s: 2,
+            rated: true,
+        };
+        let state = |id: &str, at: Epoch| State {
+            quotas: [("both".to_owned(), at), (id.to_owned(), at)].into(),
+            open_challenge: Some(id.to_owned()),
+            declines: [("both".to_owned(), vec![decline(at)])].into(),
+            games: [("both".to_owned(), vec![at])].into(),
+            ..State::default()
+        };
+        let (old, new) = (state("old", NOON), state("new", NOON.after(HOUR)));
+        let both = old.with_later(&new);
+        let later = NOON.after(HOUR);
+        assert_eq!(both.quotas["both"], later);
+        assert_eq!((both.quotas["old"], both.quotas["new"]), (NOON, later));
+        assert_eq!(both.open_challenge.as_deref(), Some("new"));
+        assert_eq!(both.declines["both"], [decline(NOON), decline(later)]);
+        assert_eq!(both.games["both"], [NOON, later]);
+        assert_eq!(old.with_later(&State::default()), old);
     }
 }

@@ -6,12 +6,12 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::{
     sync::{oneshot, watch},
     time::timeout,
@@ -38,11 +38,19 @@ pub struct StoreOptions {
     pub retry: Duration,
     /// The most pages of 4 KiB that the file may have.
     pub max_pages: Option<u32>,
+    /// How long the start waits for the file. After that it is read while the bot plays.
+    pub open_limit: Duration,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { folder: None, pgn: None, retry: Duration::from_secs(30), max_pages: None }
+        Self {
+            folder: None,
+            pgn: None,
+            retry: Duration::from_secs(30),
+            max_pages: None,
+            open_limit: Duration::from_secs(1),
+        }
     }
 }
 
@@ -80,7 +88,7 @@ struct Shared {
 struct Inbox {
     pending: Pending,
     /// The newest state of each account, as far as it is known.
-    states: BTreeMap<AccountKey, State>,
+    states: BTreeMap<AccountKey, Arc<State>>,
     /// Whether something was dropped since the last success.
     is_dropping: bool,
     /// Nothing will ever be written.
@@ -91,6 +99,15 @@ struct Inbox {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing will be written any more, for this reason.
+    fn give_up(&self, why: String) {
+        self.set(Condition::Failing(why));
+        let mut inbox = self.lock();
+        inbox.is_given_up = true;
+        // Whoever waits for it to be written is let go with it.
+        inbox.pending = Pending::default();
     }
 
     fn set(&self, condition: Condition) {
@@ -117,33 +134,41 @@ impl Store {
         Self { _closer: Arc::new(Closer(Arc::clone(&shared))), shared }
     }
 
-    /// Opens the file, which takes milliseconds, and starts its thread. Whatever is wrong with the
-    /// file is told in the log, and the store is there all the same: a broken file is put aside; if
-    /// the file cannot be used it is tried again, but for one of a newer version, which is left alone.
+    /// Starts the thread, which opens the file. That takes milliseconds, and no more of it is waited
+    /// for than [`StoreOptions::open_limit`]. Whatever is wrong with the file is told in the log, and
+    /// the store is there all the same: a broken file is put aside; if the file cannot be used it is
+    /// tried again, but for one of a newer version, which is left alone.
     pub fn open(options: &StoreOptions) -> Self {
         let Some(folder) = options.folder.clone() else { return Self::off() };
         let store = Self::new(Condition::Good);
-        let mut writer = Writer {
+        let writer = Writer {
             folder,
             options: options.clone(),
             connection: None,
             shared: Arc::clone(&store.shared),
+            is_loaded: false,
             has_set_aside: false,
             is_pgn_failing: false,
         };
-        let is_usable = match writer.connect() {
-            Ok(()) => {
-                info!(path = %writer.path().display(), "remembering");
-                true
+        // Dropped when the file was opened, or could not be.
+        let (opening, opened) = mpsc::sync_channel::<()>(0);
+        let thread = thread::Builder::new().name("store".to_owned());
+        let spawned = thread.spawn(move || {
+            let usable = writer.begin();
+            drop(opening);
+            if let Some(writer) = usable {
+                writer.run();
             }
-            Err(error) => writer.fail(&error),
-        };
-        if is_usable {
-            let thread = thread::Builder::new().name("store".to_owned());
-            if let Err(error) = thread.spawn(move || writer.run()) {
+        });
+        match spawned {
+            Ok(_) => {
+                if opened.recv_timeout(options.open_limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    warn!("what is remembered cannot be read yet; the bot starts without it");
+                }
+            }
+            Err(error) => {
                 warn!(%error, "the system gives no thread; nothing is remembered");
-                store.shared.set(Condition::Failing(error.to_string()));
-                store.shared.lock().is_given_up = true;
+                store.shared.give_up(error.to_string());
             }
         }
         store
@@ -155,17 +180,21 @@ impl Store {
     }
 
     /// What is remembered of an account besides its games and challenges.
-    pub fn state(&self, key: &AccountKey) -> State {
+    pub fn state(&self, key: &AccountKey) -> Arc<State> {
         self.shared.lock().states.get(key).cloned().unwrap_or_default()
     }
 
-    /// Remembers a new state of an account.
-    pub fn put_state(&self, key: &AccountKey, state: State) {
-        self.put(|inbox| {
-            inbox.states.insert(key.clone(), state.clone());
+    /// Changes what is remembered of an account: without a file too, for as long as the program runs.
+    pub fn change_state(&self, key: &AccountKey, change: impl FnOnce(&mut State)) {
+        let mut inbox = self.shared.lock();
+        let state = inbox.states.entry(key.clone()).or_default();
+        change(Arc::make_mut(state));
+        let state = Arc::clone(state);
+        if !inbox.is_given_up {
             inbox.pending.states.insert(key.clone(), state);
-            Ok(())
-        });
+        }
+        drop(inbox);
+        self.shared.wake.notify_one();
     }
 
     /// Remembers a game as it stands.
@@ -230,10 +259,23 @@ struct Writer {
     /// Closed before the shared part is let go.
     connection: Option<Connection>,
     shared: Arc<Shared>,
+    /// Whether the file was read, so that nothing in it is news.
+    is_loaded: bool,
     /// One broken file is bad luck. Two are a disk that is broken.
     has_set_aside: bool,
     /// Whether games could last not be written as PGN.
     is_pgn_failing: bool,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            error!(
+                "the thread that writes what is to be remembered has panicked; nothing is any more"
+            );
+            self.shared.give_up("its thread has panicked; a restart is needed".to_owned());
+        }
+    }
 }
 
 impl Writer {
@@ -241,11 +283,26 @@ impl Writer {
         schema::file(&self.folder)
     }
 
+    /// Opens the file for the first time. Returns itself unless that makes no sense any more.
+    fn begin(mut self) -> Option<Self> {
+        let is_usable = match self.connect() {
+            Ok(()) => {
+                info!(path = %self.path().display(), "remembering");
+                true
+            }
+            Err(error) => self.fail(&error),
+        };
+        is_usable.then_some(self)
+    }
+
     fn run(mut self) {
         loop {
-            let (mut batch, is_closing) = self.next_batch();
+            self.wait();
+            // First of all: what the file knows may have to go into what is written.
+            let connected = self.connect();
+            let (mut batch, is_closing) = self.take();
             let waiting = std::mem::take(&mut batch.waiting);
-            let result = self.connect().and_then(|()| self.write(&batch));
+            let result = connected.and_then(|()| self.write(&batch));
             let is_good = result.is_ok();
             if let Err(error) = result {
                 if !self.fail(&error) {
@@ -271,11 +328,18 @@ impl Writer {
         }
     }
 
-    /// Waits for something to write, or the end, and takes all that there is.
-    fn next_batch(&self) -> (Pending, bool) {
+    /// Waits for something to write, or the end. A file that was never read is to be read in any case.
+    fn wait(&self) {
+        if !self.is_loaded {
+            return;
+        }
         let idle = |inbox: &mut Inbox| inbox.pending.is_empty() && !inbox.is_closing;
-        let inbox = self.shared.wake.wait_while(self.shared.lock(), idle);
-        let mut inbox = inbox.unwrap_or_else(PoisonError::into_inner);
+        drop(self.shared.wake.wait_while(self.shared.lock(), idle));
+    }
+
+    /// Takes all that there is to write. Tells whether it is the last.
+    fn take(&self) -> (Pending, bool) {
+        let mut inbox = self.shared.lock();
         (std::mem::take(&mut inbox.pending), inbox.is_closing)
     }
 
@@ -312,19 +376,24 @@ impl Writer {
     }
 
     /// Opens the file and reads what is needed of it.
-    fn open(&self, max_pages: Option<u32>) -> Result<Connection, StoreError> {
+    fn open(&mut self, max_pages: Option<u32>) -> Result<Connection, StoreError> {
         let connection = schema::open(&self.folder, max_pages)?;
         let wrong = |cause| StoreError::File { path: self.path(), cause };
         import_states(&self.folder, &connection).map_err(wrong)?;
         let states = read::states(&connection).map_err(wrong)?;
+        let is_first = !std::mem::replace(&mut self.is_loaded, true);
         let mut inbox = self.shared.lock();
         let Inbox { pending, states: known, .. } = &mut *inbox;
-        // What was learned while the file could not be read is newer, and may be all that is left.
-        for (key, state) in known.iter().filter(|(key, _)| !states.contains_key(key)) {
-            pending.states.entry(key.clone()).or_insert_with(|| state.clone());
+        if is_first {
+            // What was learned while the file could not be read adds to what it knows.
+            for (key, old) in &states {
+                let state = known.entry(key.clone()).or_default();
+                *state = Arc::new(old.with_later(state));
+            }
         }
-        for (key, state) in states {
-            known.entry(key).or_insert(state);
+        // The file may have lost what was in it, or may never have got it.
+        for (key, state) in known.iter().filter(|(key, state)| states.get(key) != Some(&***state)) {
+            pending.states.insert(key.clone(), Arc::clone(state));
         }
         drop(inbox);
         Ok(connection)
@@ -344,18 +413,13 @@ impl Writer {
 
     fn write(&mut self, batch: &Pending) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
-        match write_batch(connection, batch) {
-            Ok(ended) => {
-                self.write_pgn(&ended);
-                Ok(())
-            }
-            Err(cause) if is_outside(&cause) => Err(StoreError::File { path: self.path(), cause }),
-            Err(error) => {
-                // It would fail for ever, and hold everything else up.
-                error!(%error, "what was to be remembered cannot be written, and is dropped");
-                Ok(())
-            }
+        let (ended, dropped) = write_batch(connection, batch)
+            .map_err(|cause| StoreError::File { path: self.path(), cause })?;
+        if dropped > 0 {
+            self.shared.health.send_modify(|health| health.dropped += dropped);
         }
+        self.write_pgn(&ended);
+        Ok(())
     }
 
     /// Writes games that have ended as PGN. What fails is in the file all the same, so that it can be
@@ -413,14 +477,12 @@ impl Writer {
     /// Tells once that it fails, and whether trying again makes sense.
     fn fail(&mut self, error: &StoreError) -> bool {
         let is_new = !self.shared.health.borrow().is_failing();
-        self.shared.set(Condition::Failing(error.to_string()));
         if let StoreError::Newer { .. } = error {
             warn!(%error, "nothing is remembered; the bot plays on without");
-            let mut inbox = self.shared.lock();
-            inbox.is_given_up = true;
-            inbox.pending = Pending::default();
+            self.shared.give_up(error.to_string());
             return false;
         }
+        self.shared.set(Condition::Failing(error.to_string()));
         if is_new {
             let retry_s = self.options.retry.as_secs();
             warn!(
@@ -437,31 +499,52 @@ impl Writer {
     }
 }
 
-/// Writes everything or nothing. Returns the games that have ended with this.
+/// Writes everything or nothing, but for what can never be written. Returns the games that have ended
+/// with this, and how much was dropped.
 fn write_batch<'a>(
     connection: &mut Connection,
     batch: &'a Pending,
-) -> rusqlite::Result<Vec<&'a GameRecord>> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut ended = Vec::new();
+) -> rusqlite::Result<(Vec<&'a GameRecord>, u64)> {
+    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (mut ended, mut dropped) = (Vec::new(), 0);
     for record in batch.games.values() {
-        if write::game(&transaction, record)? {
-            ended.push(record);
+        match write_one(&mut transaction, |connection| write::game(connection, record))? {
+            Some(has_ended) => ended.extend(has_ended.then_some(record)),
+            None => dropped += 1,
         }
     }
     for note in &batch.notes {
-        match note {
-            Note::Challenge(record) => write::challenge(&transaction, record)?,
-            Note::Answer(record) => write::answer(&transaction, record)?,
-            Note::RatingDiff(key, diff) => write::rating_diff(&transaction, key, *diff)?,
-            Note::Missed(record) => write::missed(&transaction, record)?,
-        }
+        let written = write_one(&mut transaction, |connection| match note {
+            Note::Challenge(record) => write::challenge(connection, record),
+            Note::Answer(record) => write::answer(connection, record),
+            Note::RatingDiff(key, diff) => write::rating_diff(connection, key, *diff),
+            Note::Missed(record) => write::missed(connection, record),
+        })?;
+        dropped += u64::from(written.is_none());
     }
     for (key, state) in &batch.states {
-        write::state(&transaction, key, state)?;
+        let put = |connection: &Connection| write::state(connection, key, state);
+        dropped += u64::from(write_one(&mut transaction, put)?.is_none());
     }
     transaction.commit()?;
-    Ok(ended)
+    Ok((ended, dropped))
+}
+
+/// Writes one thing whole, or nothing of it and `None` if that would fail for ever: it must not hold
+/// everything else up.
+fn write_one<T>(
+    transaction: &mut Transaction<'_>,
+    put: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    let savepoint = transaction.savepoint()?;
+    match put(&savepoint) {
+        Ok(value) => savepoint.commit().map(|()| Some(value)),
+        Err(error) if is_outside(&error) => Err(error),
+        Err(error) => {
+            error!(%error, "what was to be remembered cannot be written, and is dropped");
+            savepoint.finish().map(|()| None)
+        }
+    }
 }
 
 /// Whether the disk or another process is to blame, so that it may work later.
@@ -484,4 +567,29 @@ fn is_outside(error: &rusqlite::Error) -> bool {
                     | ErrorCode::SchemaChanged
             )
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_panics_is_told_of() {
+        let store = Store::new(Condition::Good);
+        let writer = Writer {
+            folder: PathBuf::new(),
+            options: StoreOptions::default(),
+            connection: None,
+            shared: Arc::clone(&store.shared),
+            is_loaded: false,
+            has_set_aside: false,
+            is_pgn_failing: false,
+        };
+        let thread = thread::spawn(move || {
+            let _writer = writer;
+            panic!("as if a bug were found");
+        });
+        assert!(thread.join().is_err());
+        assert!(store.health().borrow().is_failing());
+    }
 }
