@@ -424,6 +424,32 @@ async fn what_a_file_knows_that_cannot_be_opened_at_the_start_is_not_lost() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_locked_at_the_start_is_read_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = write(&options(folder.path()), &[]).await;
+    store.change_state(&account("one"), |known| *known = state());
+    flush(&store).await;
+    let mut health = store.health();
+    drop(store);
+    while timeout(PATIENCE, health.changed()).await.expect("the thread ends").is_ok() {}
+    let other = Connection::open(database(folder.path())).unwrap();
+    other.execute_batch("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE").unwrap();
+
+    let open_limit = Duration::ZERO;
+    let store = Store::open(&StoreOptions { open_limit, ..options(folder.path()) });
+    assert_eq!(*store.state(&account("one")), State::default());
+    store.change_state(&account("two"), |known| *known = state());
+    drop(other);
+    let read = async {
+        while *store.state(&account("one")) != state() {
+            flush(&store).await;
+        }
+    };
+    timeout(PATIENCE, read).await.expect("it is read in the end");
+    assert_eq!(*store.state(&account("two")), state());
+}
+
+#[tokio::test]
 async fn what_can_never_be_written_costs_nothing_else() {
     let (_folder, path) = blocked();
     let store = Store::open(&options(&path));
