@@ -87,13 +87,14 @@ async fn play(
     let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
     let resources = Resources::new(&settings.daemon).with_metrics(&metrics);
     let mut bots = start(&settings.daemon, &resources, platforms, &policies, &shutdown);
-    let mut known = settings;
+    let first = settings;
+    let mut known = first.clone();
     let reloading = hangups.follow(
         move || args.load(),
         |new| {
             policy.send_replace(Arc::new(new.daemon.policy.clone()));
             resources.set_game_options(new.daemon.game.clone());
-            tell_changes(&known, &new);
+            tell_changes(&first, &known, &new);
             // The news is told as the old level has it, or else a quieter one would hide it.
             if let Err(error) = log.set_directives(&new.log.directives) {
                 warn!(error = format!("{error:#}"), "the level of the log stays");
@@ -102,7 +103,7 @@ async fn play(
         },
     );
     let summary = tokio::select! {
-        summary = join(&mut bots) => summary,
+        summary = join(&mut bots, &shutdown) => summary,
         result = shutdown.follow_signals() => {
             result.context("signals cannot be listened to")?;
             anyhow::bail!("the task that follows signals ended")
@@ -143,18 +144,32 @@ fn start(
     bots
 }
 
-/// Waits for all bots. One that fails does not end the other; the first failure is told at the end.
-async fn join(bots: &mut JoinSet<anyhow::Result<Summary>>) -> anyhow::Result<Summary> {
+/// Waits for all bots. One that gives up does not end the other; after a panic the other finishes its
+/// games, so that whoever watches over this process starts both again. The first failure is told at
+/// the end.
+async fn join(
+    bots: &mut JoinSet<anyhow::Result<Summary>>,
+    shutdown: &Shutdown,
+) -> anyhow::Result<Summary> {
     let (mut all, mut failure) = (Summary::default(), None);
     while let Some(ended) = bots.join_next().await {
+        let has_panicked = ended.as_ref().is_err_and(JoinError::is_panic);
+        if has_panicked {
+            shutdown.finish().cancel();
+        }
         match flatten(ended) {
             Ok(summary) => all += &summary,
             Err(error) => {
-                if !bots.is_empty() {
+                let text = format!("{error:#}");
+                if bots.is_empty() {
+                    // Told at the end.
+                } else if has_panicked {
                     error!(
-                        error = format!("{error:#}"),
-                        "one platform is given up, the other goes on"
+                        error = text,
+                        "a fault of the program has ended one platform; the other finishes its games"
                     );
+                } else {
+                    error!(error = text, "one platform is given up, the other goes on");
                 }
                 failure.get_or_insert(error);
             }
@@ -167,11 +182,22 @@ fn flatten(ended: Result<anyhow::Result<Summary>, JoinError>) -> anyhow::Result<
     ended.context("a bot failed")?
 }
 
+/// The keys that have been taken up since the settings were last read, and those that wait for a
+/// restart: each differs from the settings of the start, which the bot still has.
+fn changes(
+    first: &Settings,
+    known: &Settings,
+    new: &Settings,
+) -> (Vec<&'static str>, Vec<&'static str>) {
+    let (mut taken, mut left) = (known.changed_keys(new), first.changed_keys(new));
+    taken.retain(|key| Settings::is_taken_up(key));
+    left.retain(|key| !Settings::is_taken_up(key));
+    (taken, left)
+}
+
 /// Tells what of the changes has been taken up, and what has not.
-fn tell_changes(known: &Settings, new: &Settings) {
-    let changed = known.changed_keys(new);
-    let (taken, left): (Vec<_>, Vec<_>) =
-        changed.into_iter().partition(|key| Settings::is_taken_up(key));
+fn tell_changes(first: &Settings, known: &Settings, new: &Settings) {
+    let (taken, left) = changes(first, known, new);
     let PolicyOptions { block, always, only, .. } = &new.daemon.policy;
     info!(
         keys = taken.join(", "),
@@ -180,7 +206,7 @@ fn tell_changes(known: &Settings, new: &Settings) {
         only = only.len(),
         "the new settings are taken up; how games are played holds for those that begin from now on"
     );
-    warn_of_contradiction(&new.daemon.policy, known.daemon.concurrency);
+    warn_of_contradiction(&new.daemon.policy, first.daemon.concurrency);
     if !left.is_empty() {
         warn!(keys = left.join(", "), "these settings have changed, but wait for a restart");
     }
@@ -189,5 +215,67 @@ fn tell_changes(known: &Settings, new: &Settings) {
 fn warn_of_contradiction(policy: &PolicyOptions, concurrency: usize) {
     if let Some(text) = policy.contradiction(concurrency) {
         warn!(concurrency, reserved_for_humans = policy.queue.reserved_for_humans, "{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::FutureExt as _;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::settings::Sources;
+
+    /// Another bot that plays until it is to finish.
+    fn another(shutdown: &Shutdown) -> JoinSet<anyhow::Result<Summary>> {
+        let (finish, mut bots) = (shutdown.finish().clone(), JoinSet::new());
+        bots.spawn(async move {
+            finish.cancelled().await;
+            Ok(Summary { won: 1, ..Summary::default() })
+        });
+        bots
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_the_other_platform_as_well() {
+        let shutdown = Shutdown::new();
+        let mut bots = another(&shutdown);
+        bots.spawn(async { panic!("a fault of the program") });
+        let ended = timeout(Duration::from_mins(1), join(&mut bots, &shutdown)).await;
+        let error = ended.expect("both end").unwrap_err();
+        assert!(format!("{error:#}").contains("a bot failed"), "{error:#}");
+        assert!(!shutdown.leave().is_cancelled(), "the games are finished");
+    }
+
+    #[tokio::test]
+    async fn a_platform_that_gives_up_does_not_end_the_other() {
+        let shutdown = Shutdown::new();
+        let mut bots = another(&shutdown);
+        let given_up = bots.spawn(async { anyhow::bail!("a wrong password") });
+        let joining = join(&mut bots, &shutdown);
+        tokio::pin!(joining);
+        while !given_up.is_finished() {
+            assert!((&mut joining).now_or_never().is_none());
+            tokio::task::yield_now().await;
+        }
+        assert!((&mut joining).now_or_never().is_none());
+        assert!(!shutdown.finish().is_cancelled());
+        shutdown.advance();
+        assert_eq!(joining.await.unwrap_err().to_string(), "a wrong password");
+    }
+
+    #[test]
+    fn what_waits_for_a_restart_is_told_until_it_is_undone() {
+        let settings = |threads: u8, hello: &str| {
+            let flags = vec![format!("search.threads={threads}"), format!("chat.greeting={hello}")];
+            Settings::load(&Sources { flags, ..Sources::default() }).unwrap()
+        };
+        let (first, second, third) = (settings(1, "a"), settings(2, "a"), settings(2, "b"));
+        assert_eq!(changes(&first, &first, &second), (vec![], vec!["search.threads"]));
+        let both = (vec!["chat.greeting"], vec!["search.threads"]);
+        assert_eq!(changes(&first, &second, &third), both);
+        assert_eq!(changes(&first, &third, &settings(1, "b")), (vec![], vec![]));
     }
 }
