@@ -47,8 +47,9 @@ use crate::{
 const WAITING_LINES: usize = 16_384;
 /// No field of a line is longer.
 const MOST_CHARS: usize = 4_096;
-/// How the files of the log begin and end.
-pub(super) const FILE_NAME: (&str, &str) = ("meitner", "log");
+/// How the names of the log's files begin and end. The oldest files of such names are deleted, so that
+/// nothing else may be called like this, such as `meitner.log` of a shell's redirection.
+pub(super) const FILE_NAME: (&str, &str) = ("meitner.daily", "log");
 
 /// The running log. Lines are written for as long as it lives; dropping it writes those that wait,
 /// unless nobody takes them.
@@ -332,15 +333,20 @@ mod tests {
         let path = folder.path().join("log");
         for day in 10..15 {
             std::fs::create_dir_all(&path).unwrap();
-            std::fs::write(path.join(format!("meitner.2026-01-{day}.log")), "").unwrap();
+            std::fs::write(path.join(format!("meitner.daily.2026-01-{day}.log")), "").unwrap();
         }
-        std::fs::write(path.join("notes.txt"), "").unwrap();
+        let others = ["notes.txt", "meitner.log", "meitner-second.log", "meitner.old.log"];
+        for other in others {
+            std::fs::write(path.join(other), "").unwrap();
+        }
         let mut files = open_files(&path, 3).unwrap();
         files.write_all(b"x\n").unwrap();
         let names = std::fs::read_dir(&path).unwrap();
         let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-        let logs = names.iter().filter(|name| name.to_string_lossy().starts_with("meitner."));
+        let logs = names.iter().filter(|name| name.to_string_lossy().starts_with("meitner.daily."));
         assert_eq!(logs.count(), 3, "{names:?}");
-        assert!(names.contains(&"notes.txt".into()), "what is not ours stays");
+        for other in others {
+            assert!(names.contains(&other.into()), "what is not ours stays: {other}");
+        }
     }
 }

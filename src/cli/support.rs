@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn of_a_long_log_the_end_is_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("meitner.2026-01-02.log");
+        let path = folder.path().join("meitner.daily.2026-01-02.log");
         let most = usize::try_from(LOG_BYTES).unwrap();
         fs::write(&path, "x".repeat(most) + "end").unwrap();
         for bytes in [

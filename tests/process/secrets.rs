@@ -58,7 +58,7 @@ async fn no_output_of_any_level_shows_a_secret() {
     assert!(everything.contains("POST /api/") || everything.contains("hyper"), "trace is there");
     // What a bad program might have logged.
     let slips = format!("WARN game{{game_id=abcd1234}}: sent {} and {PASSWORD}\n", site.token);
-    fs::write(folder.join("meitner.2999-01-01.log"), slips).unwrap();
+    fs::write(folder.join("meitner.daily.2999-01-01.log"), slips).unwrap();
 
     let variables =
         [("MEITNER_LICHESS__TOKEN", site.token.as_str()), ("MEITNER_FICS__PASSWORD", PASSWORD)];

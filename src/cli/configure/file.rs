@@ -3,7 +3,7 @@
 
 use std::{
     fmt::Write as _,
-    fs::Permissions,
+    fs::{File, Permissions},
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -70,11 +70,45 @@ pub(super) fn write_settings(path: &Path, text: &str) -> anyhow::Result<()> {
     write(path, text, 0o644)
 }
 
+/// Keeps a copy of a file, if there is one, under the first free name of `.old`, `.old-2` and so on.
+/// The file itself stays until it is replaced.
+pub(super) fn keep_old(path: &Path) -> anyhow::Result<()> {
+    let kept = || -> io::Result<()> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        // Nobody else can read the copy before it has the mode of the original.
+        let mut copy = tempfile::NamedTempFile::new_in(folder(path))?;
+        io::copy(&mut file, &mut copy)?;
+        copy.as_file().set_permissions(file.metadata()?.permissions())?;
+        copy.as_file().sync_all()?;
+        for number in 1.. {
+            let mut old = path.as_os_str().to_owned();
+            old.push(if number == 1 { ".old".to_owned() } else { format!(".old-{number}") });
+            match copy.persist_noclobber(&old) {
+                Ok(_) => break,
+                Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
+                    copy = failed.file;
+                }
+                Err(failed) => return Err(failed.error),
+            }
+        }
+        Ok(())
+    };
+    kept().with_context(|| format!("cannot keep a copy of {}", path.display()))
+}
+
+fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Writes a file whole or not at all, with this mode as far as the user's mask lets it.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let written = || -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder(path);
         std::fs::create_dir_all(folder)?;
         let permissions = Permissions::from_mode(mode);
         let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
@@ -90,6 +124,25 @@ fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
 mod tests {
     use super::*;
     use crate::settings::Sources;
+
+    #[test]
+    fn every_old_file_is_kept_and_the_file_stays_until_it_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("meitner.token");
+        keep_old(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "there was none");
+        for text in ["one", "two", "three"] {
+            write_secret(&path, &text.into()).unwrap();
+            keep_old(&path).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{text}\n"));
+        }
+        for (ending, text) in [("old", "one\n"), ("old-2", "two\n"), ("old-3", "three\n")] {
+            let old = folder.path().join(format!("meitner.token.{ending}"));
+            assert_eq!(std::fs::read_to_string(&old).unwrap(), text);
+            let mode = std::fs::metadata(&old).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "only its owner reads a secret");
+        }
+    }
 
     #[test]
     fn what_is_set_stands_there_with_its_comment() {

@@ -340,12 +340,12 @@ impl Setup<'_> {
     fn write(&self) -> anyhow::Result<()> {
         let (settings, mut out) = (self.settings()?, io::stdout());
         for (path, secret) in &self.secrets {
-            keep_old(path)?;
+            file::keep_old(path)?;
             file::write_secret(path, secret)?;
             writeln!(out, "wrote {} (only you can read it)", path.display())?;
         }
         let path = &self.args.config;
-        keep_old(path)?;
+        file::keep_old(path)?;
         file::write_settings(path, &file::text(&settings))?;
         writeln!(out, "wrote {}", path.display())?;
         let left_out = settings.shown().filter(|(key, shown)| {
@@ -361,16 +361,6 @@ impl Setup<'_> {
         writeln!(out, "next: {program} check{config}, then: {program} run{config}")?;
         Ok(())
     }
-}
-
-/// Keeps what stands in a file under another name.
-fn keep_old(path: &Path) -> anyhow::Result<()> {
-    if !path.exists() {
-        return Ok(());
-    }
-    let mut old = path.as_os_str().to_owned();
-    old.push(".old");
-    std::fs::rename(path, &old).with_context(|| format!("cannot keep {}", path.display()))
 }
 
 /// Logs in and out again; returns the name that the server gives.
