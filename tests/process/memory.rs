@@ -1,6 +1,6 @@
 //! What is remembered outlives a kill, and nothing on the disk keeps the bot from playing.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use meitner::{
     arena::HouseAction,
@@ -8,12 +8,33 @@ use meitner::{
     store::{Archive, Filter, GameRecord},
 };
 
-use crate::harness::Site;
+use tokio::time::{sleep, timeout};
+
+use crate::harness::{BOT, PATIENCE, Site};
 
 fn remembered(folder: &Path) -> Vec<GameRecord> {
     let archive = Archive::open(folder).expect("it can be read").expect("a file");
     let games = archive.games(&Filter::default()).expect("a list");
     games.into_iter().map(|listed| archive.with_moves(listed).expect("a game")).collect()
+}
+
+/// Waits until all moves that a game has now are remembered.
+async fn until_remembered(site: &Site, game: &str) {
+    let count = site.arena.game(game).expect("the game").moves.len();
+    let is_remembered = || {
+        // The program may be just making the file.
+        let archive = Archive::open(site.folder()).ok().flatten()?;
+        let games = archive.games(&Filter::default()).ok()?;
+        let listed = games.into_iter().find(|listed| listed.record.key.id.as_str() == game)?;
+        let record = archive.with_moves(listed).ok()?;
+        (record.moves.len() >= count).then_some(())
+    };
+    let waiting = async {
+        while is_remembered().is_none() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("the game is remembered");
 }
 
 /// Again and again in the middle of its games, so that it strikes amid writing as well.
@@ -28,6 +49,11 @@ async fn a_kill_loses_at_most_the_last_moves() {
         let game = site.challenge(&format!("QuietRook{round}"));
         site.until_begun(&game).await;
         games.push(game);
+        // What the kill before took away comes from the server, and is to be remembered before more
+        // is played.
+        for game in games.iter().rev().take(2) {
+            until_remembered(&site, game).await;
+        }
         for game in games.iter().rev().take(2) {
             let count = site.house_moves(game);
             site.until_moves(game, count + 1).await;
@@ -35,6 +61,7 @@ async fn a_kill_loses_at_most_the_last_moves() {
         program.signal("KILL");
         let (status, _) = program.end();
         assert_eq!(status.code(), None, "it was killed");
+        site.until("it is gone", |arena| !arena.is_online(BOT)).await;
         // What is there is whole, and the beginning of what was played.
         for record in remembered(site.folder()) {
             let played = site.arena.game(record.key.id.as_str()).unwrap().moves;
@@ -45,8 +72,19 @@ async fn a_kill_loses_at_most_the_last_moves() {
     }
     let program = site.start(&arguments);
     site.until_online().await;
+    let has_ended = |game: &str| site.arena.game(game).unwrap().ending.is_some();
     for game in &games {
-        site.arena.act(game, &HouseAction::Resign).unwrap();
+        if !has_ended(game) {
+            let count = site.house_moves(game);
+            site.until("the bot moves, or wins", |arena| {
+                let game = arena.game(game).unwrap();
+                game.moves.len() > count || game.ending.is_some()
+            })
+            .await;
+        }
+        if !has_ended(game) {
+            site.arena.act(game, &HouseAction::Resign).unwrap();
+        }
     }
     program.signal("TERM");
     let (status, log) = program.end();
