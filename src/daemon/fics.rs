@@ -5,6 +5,7 @@
 //! task tells everything. What is judged and how a game is played are the same.
 
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -33,7 +34,7 @@ use crate::{
         tasks::{Crash, GameTasks},
     },
     game::{
-        self, Ending, GameId, GameResult, LagMeter, LiveGames, Session, WaitingNames,
+        self, EndReason, Ending, GameId, GameResult, LagMeter, LiveGames, Session, WaitingNames,
         driver::{EngineFailedError, Observers},
     },
     metrics::{AnswerKind, Beat, Fault, PlatformMetrics},
@@ -92,6 +93,7 @@ pub async fn run(
         keeper,
         is_online: false,
         opponent: None,
+        interrupted: HashSet::new(),
         options,
         shared: resources.clone(),
         metrics,
@@ -116,6 +118,9 @@ pub async fn run(
     }
     while client.join_next().await.is_some() {}
     supervisor.metrics.stream_lost();
+    for _ in 0..supervisor.interrupted.len() {
+        supervisor.count_result(GameResult::Unknown);
+    }
     supervisor.log_summary("stopped on FICS");
     supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
@@ -149,6 +154,8 @@ struct Supervisor {
     is_online: bool,
     /// The opponent of the running game, or of the last, and whether it is a program.
     opponent: Option<(String, bool)>,
+    /// The opponents of games that were adjourned or lost with the connection, and may go on.
+    interrupted: HashSet<String>,
     closing: Closing,
     summary: Summary,
 }
@@ -173,6 +180,8 @@ impl Supervisor {
                 Ok(()) = self.policy.changed() => {}
                 Some(end) = client.join_next() => {
                     failure = client_error(end);
+                    // A task that panicked has not said so.
+                    self.metrics.stream_lost();
                     self.close();
                 }
                 _ = tick.tick() => {
@@ -455,6 +464,9 @@ impl Supervisor {
                 }
             });
         }
+        if is_resumed {
+            self.interrupted.remove(&user);
+        }
         self.invitations.on_game(&opponent);
         self.opponent = Some((opponent, is_computer));
         self.slots.start(&id, Holder { user: Some(user), is_human: !is_computer });
@@ -498,7 +510,13 @@ impl Supervisor {
                 let is_result =
                     matches!(result, GameResult::Won | GameResult::Lost | GameResult::Drawn);
                 self.invitations.on_game_end(is_result, Instant::now());
-                self.count_result(ending.result);
+                let is_interrupted = matches!(reason, EndReason::Lost(_) | EndReason::Adjourned);
+                if is_interrupted && let Some((opponent, _)) = &self.opponent {
+                    // It is counted when it has gone on and is over, or else at the end.
+                    self.interrupted.insert(opponent.to_lowercase());
+                } else {
+                    self.count_result(ending.result);
+                }
             }
             // The client sees that nobody plays the game, and gives it up.
             Ok(Err(error)) => {

@@ -4,11 +4,14 @@
 //! The pulse is no timer of its own: it is given only while every loop turns. Without a service manager
 //! nothing is told.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use sd_notify::NotifyState;
 use tokio::{
-    task::spawn_blocking,
+    task::{JoinHandle, spawn_blocking},
     time::{MissedTickBehavior, interval, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -33,7 +36,7 @@ pub async fn report(metrics: Metrics, closing: CancellationToken, end: Cancellat
     let mut reporter = Reporter::new(sd_notify::watchdog_enabled(), Instant::now());
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut has_failed = false;
+    let (mut sender, mut has_failed) = (Sender::default(), false);
     loop {
         let is_closing = closing.is_cancelled();
         let is_over = tokio::select! {
@@ -43,11 +46,15 @@ pub async fn report(metrics: Metrics, closing: CancellationToken, end: Cancellat
         };
         let now = Instant::now();
         let news = reporter.news(&metrics.health(now), closing.is_cancelled(), now);
-        if !news.is_empty()
-            && let Err(error) = send(news).await
-            && !std::mem::replace(&mut has_failed, true)
-        {
-            warn!(error, "the service manager cannot be told how we are");
+        if !news.is_empty() {
+            match sender.send(news.clone()).await {
+                Ok(()) => reporter.told(news, now),
+                Err(error) if !has_failed => {
+                    has_failed = true;
+                    warn!(error, "the service manager cannot be told how we are");
+                }
+                Err(_) => {}
+            }
         }
         if is_over {
             return;
@@ -55,15 +62,38 @@ pub async fn report(metrics: Metrics, closing: CancellationToken, end: Cancellat
     }
 }
 
-async fn send(news: Vec<News>) -> Result<(), String> {
-    let sending = spawn_blocking(move || {
-        let states: Vec<_> = news.iter().map(News::state).collect();
-        sd_notify::notify(&states)
-    });
-    match timeout(SEND_LIMIT, sending).await {
-        Ok(Ok(result)) => result.map_err(|error| error.to_string()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("it takes no message".to_owned()),
+/// Sends one message at a time: while one is stuck, no further thread waits.
+#[derive(Default)]
+struct Sender {
+    stuck: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Sender {
+    async fn send(&mut self, news: Vec<News>) -> Result<(), String> {
+        // What was stuck counts as not told, and is told again.
+        if let Some(stuck) = self.stuck.take() {
+            let _ = self.wait(stuck).await?;
+        }
+        let sending = spawn_blocking(move || {
+            let states: Vec<_> = news.iter().map(News::state).collect();
+            sd_notify::notify(&states)
+        });
+        self.wait(sending).await?
+    }
+
+    /// Waits for a message for a while; what came of it, if it is not stuck.
+    async fn wait(
+        &mut self,
+        mut sending: JoinHandle<io::Result<()>>,
+    ) -> Result<Result<(), String>, String> {
+        match timeout(SEND_LIMIT, &mut sending).await {
+            Ok(Ok(result)) => Ok(result.map_err(|error| error.to_string())),
+            Ok(Err(error)) => Ok(Err(error.to_string())),
+            Err(_) => {
+                self.stuck = Some(sending);
+                Err("it takes no message".to_owned())
+            }
+        }
     }
 }
 
@@ -110,16 +140,14 @@ impl Reporter {
         }
     }
 
-    /// What is to be told at `now`.
-    fn news(&mut self, health: &Health, is_closing: bool, now: Instant) -> Vec<News> {
+    /// What is to be told at `now`, until it is.
+    fn news(&self, health: &Health, is_closing: bool, now: Instant) -> Vec<News> {
         let mut news = Vec::new();
         let is_late = now.saturating_duration_since(self.started) >= START_LIMIT;
         if !self.is_ready && (health.is_ready() || is_late) {
-            self.is_ready = true;
             news.push(News::Ready);
         }
         if is_closing && !self.is_stopping {
-            self.is_stopping = true;
             news.push(News::Stopping);
         }
         let is_urgent = !news.is_empty();
@@ -128,7 +156,6 @@ impl Reporter {
             && health.is_alive()
             && self.pulse_at.is_none_or(|at| is_due(at, pause))
         {
-            self.pulse_at = Some(now);
             news.push(News::Pulse);
         }
         let line = if is_closing { format!("closing; {}", health.line()) } else { health.line() };
@@ -136,10 +163,21 @@ impl Reporter {
         let is_new = status
             .is_none_or(|(at, told)| *told != line && (is_urgent || is_due(*at, STATUS_PAUSE)));
         if is_new {
-            self.status = Some((now, line.clone()));
             news.push(News::Status(line));
         }
         news
+    }
+
+    /// This was told at `now`.
+    fn told(&mut self, news: Vec<News>, now: Instant) {
+        for one in news {
+            match one {
+                News::Ready => self.is_ready = true,
+                News::Stopping => self.is_stopping = true,
+                News::Pulse => self.pulse_at = Some(now),
+                News::Status(line) => self.status = Some((now, line)),
+            }
+        }
     }
 }
 
@@ -165,6 +203,13 @@ mod tests {
         Health { stalled: vec![("lichess", Duration::from_secs(40))], ..health(true) }
     }
 
+    /// What is told at `now`, and arrives.
+    fn tell(reporter: &mut Reporter, health: &Health, is_closing: bool, now: Instant) -> Vec<News> {
+        let news = reporter.news(health, is_closing, now);
+        reporter.told(news.clone(), now);
+        news
+    }
+
     const S: Duration = Duration::from_secs(1);
 
     #[test]
@@ -172,12 +217,12 @@ mod tests {
         let start = Instant::now();
         let mut reporter = Reporter::new(None, start);
         let status = |line: &str| News::Status(line.to_owned());
-        let down = reporter.news(&health(false), false, start);
+        let down = tell(&mut reporter, &health(false), false, start);
         assert_eq!(down, [status("2 games, 31 today; lichess not connected yet")]);
-        let up = reporter.news(&health(true), false, start + S);
+        let up = tell(&mut reporter, &health(true), false, start + S);
         assert_eq!(up, [News::Ready, status("2 games, 31 today; lichess up")]);
-        assert_eq!(reporter.news(&health(true), false, start + 2 * S), []);
-        let closing = reporter.news(&health(true), true, start + 3 * S);
+        assert_eq!(tell(&mut reporter, &health(true), false, start + 2 * S), []);
+        let closing = tell(&mut reporter, &health(true), true, start + 3 * S);
         assert_eq!(closing, [News::Stopping, status("closing; 2 games, 31 today; lichess up")]);
     }
 
@@ -186,9 +231,19 @@ mod tests {
         let start = Instant::now();
         let mut reporter = Reporter::new(None, start);
         let is_ready = |news: &[News]| news.contains(&News::Ready);
-        assert!(!is_ready(&reporter.news(&health(false), false, start + 19 * S)));
-        assert!(is_ready(&reporter.news(&health(false), false, start + 20 * S)));
-        assert!(!is_ready(&reporter.news(&health(true), false, start + 21 * S)));
+        assert!(!is_ready(&tell(&mut reporter, &health(false), false, start + 19 * S)));
+        assert!(is_ready(&tell(&mut reporter, &health(false), false, start + 20 * S)));
+        assert!(!is_ready(&tell(&mut reporter, &health(true), false, start + 21 * S)));
+    }
+
+    #[test]
+    fn what_did_not_arrive_is_told_again() {
+        let start = Instant::now();
+        let mut reporter = Reporter::new(Some(60 * S), start);
+        let lost = reporter.news(&health(true), true, start);
+        assert!(lost.starts_with(&[News::Ready, News::Stopping, News::Pulse]), "{lost:?}");
+        assert_eq!(tell(&mut reporter, &health(true), true, start + S), lost);
+        assert_eq!(tell(&mut reporter, &health(true), true, start + 2 * S), []);
     }
 
     #[test]
@@ -196,7 +251,7 @@ mod tests {
         let start = Instant::now();
         let mut reporter = Reporter::new(Some(60 * S), start);
         let mut has_pulse = |health: &Health, after: u32| {
-            reporter.news(health, false, start + after * S).contains(&News::Pulse)
+            tell(&mut reporter, health, false, start + after * S).contains(&News::Pulse)
         };
         assert!(has_pulse(&health(true), 0));
         assert!(!has_pulse(&health(true), 14));
@@ -215,7 +270,7 @@ mod tests {
             let since = Some(second * S);
             let mut health = health(true);
             health.platforms[0].since = since;
-            told += reporter.news(&health, false, start + second * S).len();
+            told += tell(&mut reporter, &health, false, start + second * S).len();
         }
         assert_eq!(told, 1 + 6, "ready, and a line every ten seconds");
     }

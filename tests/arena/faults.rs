@@ -37,7 +37,7 @@ pub(crate) async fn under_way_with(
 pub(crate) async fn conclude(world: World, bot: Bot, game: &str) {
     world.arena.act(game, &HouseAction::Resign).expect("a running game");
     let summary = bot.stop().await;
-    assert_eq!(summary.won, 1);
+    assert_eq!((summary.won, summary.unknown), (1, 0), "one game has one result");
     world.assert_clean();
 }
 
@@ -276,6 +276,21 @@ async fn a_game_that_was_given_up_but_still_runs_is_taken_up_again() {
     world.reply(&game).await;
     world.reply(&game).await;
     conclude(world, bot, &game).await;
+}
+
+#[tokio::test]
+async fn a_game_that_ended_out_of_sight_is_counted_once() {
+    let world = World::new().await;
+    let (bot, game) = under_way(&world).await;
+    for _ in 0..4 {
+        world.arena.inject(Endpoint::GameStream, Fault::ServerError { status: 404 });
+    }
+    world.arena.inject(Endpoint::GameStream, Fault::Cut);
+    eventually("it is out of sight", || !world.arena.faults().struck().is_empty()).await;
+    world.arena.act(&game, &HouseAction::Resign).expect("a running game");
+    eventually("it is given up", || world.arena.faults().struck().len() == 5).await;
+    let summary = bot.stop().await;
+    assert_eq!((summary.won, summary.unknown), (0, 1), "{summary:?}");
 }
 
 #[tokio::test]

@@ -121,7 +121,9 @@ async fn a_game_that_is_cut_goes_on_after_the_next_login() {
     assert_eq!(hall.server.counters().illegal_moves, 0);
     assert!(hall.server.counters().logins >= 2);
     assert!(!words.contains("forfeits"), "{words}");
-    hall.close().await.unwrap();
+    let summary = hall.close().await.unwrap();
+    let results = summary.won + summary.lost + summary.drawn;
+    assert_eq!((results, summary.unknown), (1, 0), "one game has one result: {summary:?}");
 }
 
 /// 2026-11-30: each cut doubled the wait, games or not, until one waited for three minutes.
@@ -193,7 +195,8 @@ async fn an_adjourned_game_is_taken_up_when_the_opponent_is_back() {
     alice.send("resign");
     drain_until(&mut alice, "Alice resigns").await;
     assert_eq!(hall.server.finished()[0].1, "Alice resigns");
-    hall.close().await.unwrap();
+    let summary = hall.close().await.unwrap();
+    assert_eq!((summary.won, summary.unknown), (1, 0), "{summary:?}");
 }
 
 /// 2026-11-30: whoever declined, or whose offer got lost, was never asked again.

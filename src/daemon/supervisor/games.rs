@@ -39,8 +39,11 @@ const MAX_REMEMBERED: usize = 64;
 impl Supervisor {
     pub(super) fn on_running_games(&mut self, games: Vec<GameStart>) {
         // Of a game that is over nothing needs to be known.
-        self.setbacks
-            .retain(|id, _| self.games.contains(id) || games.iter().any(|start| start.id == *id));
+        let is_over =
+            |id: &GameId| !self.games.contains(id) && games.iter().all(|start| start.id != *id);
+        for _ in 0..self.setbacks.extract_if(|id, _| is_over(id)).count() {
+            self.count_result(GameResult::Unknown);
+        }
         self.recorder.compare(games.iter().map(|start| start.id.clone()).collect());
         for start in games {
             self.on_game_start(start);
@@ -131,7 +134,10 @@ impl Supervisor {
                 self.count(&id, &ending);
                 self.refresh_rating();
             }
-            Err(Crash::Aborted) => self.count_result(GameResult::Unknown),
+            Err(Crash::Aborted) => {
+                self.setbacks.remove(&id);
+                self.count_result(GameResult::Unknown);
+            }
             // The engine may be dead or amid a search: it goes with the task.
             Ok(Err(error)) => self.on_crash(id, holder, &error.to_string()),
             Err(Crash::Panicked(message)) => self.on_crash(id, holder, &message),
@@ -154,7 +160,8 @@ impl Supervisor {
         }
     }
 
-    /// A game was lost sight of. If the server says that it runs, it is taken up again.
+    /// A game was lost sight of. If the server says that it runs, it is taken up again; it is counted
+    /// when it is over or given up.
     fn on_lost(&mut self, id: GameId) {
         self.metrics.fault(Fault::GameLost);
         if self.is_worth_a_try(&id) {
@@ -162,6 +169,14 @@ impl Supervisor {
         } else {
             error!(game_id = %id, "lost sight of this game too often, leaving it alone");
             self.remember(id);
+            self.count_result(GameResult::Unknown);
+        }
+    }
+
+    /// Counts the games that are lost sight of when the bot ends.
+    pub(super) fn count_lost(&mut self) {
+        for _ in 0..std::mem::take(&mut self.setbacks).len() {
+            self.count_result(GameResult::Unknown);
         }
     }
 
@@ -175,10 +190,10 @@ impl Supervisor {
     fn count(&mut self, id: &GameId, ending: &Ending) {
         let Ending { reason, result, plies, .. } = ending;
         info!(game_id = %id, %result, %reason, plies, "game over");
-        self.count_result(*result);
         if matches!(reason, EndReason::Lost(_)) {
             self.on_lost(id.clone());
         } else {
+            self.count_result(*result);
             self.remember(id.clone());
         }
     }

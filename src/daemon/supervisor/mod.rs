@@ -229,6 +229,7 @@ pub async fn run_with_policy(
     cancel.cancel();
     while services.join_next().await.is_some() {}
     supervisor.metrics.stream_lost();
+    supervisor.count_lost();
     supervisor.log_summary("stopped");
     supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
@@ -425,6 +426,8 @@ impl Supervisor {
     fn on_service_end(&mut self, end: Result<Result<(), StartError>, JoinError>) -> DaemonError {
         let error = service_error(end);
         error!(%error, games = self.games.len(), "the event stream is given up");
+        // A task that panicked has not said so.
+        self.metrics.stream_lost();
         if self.closing == Closing::No {
             self.close();
         }
