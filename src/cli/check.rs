@@ -194,13 +194,13 @@ async fn check_fics(
     report.ok("fics", format!("{address} answers in {} ms", asked.elapsed().as_millis()))?;
     if !options.account.eq_ignore_ascii_case(fics::GUEST) {
         link.close().await;
-        if fics::is_online(options).await == Some(true) {
-            let text = format!(
-                "{} is logged in at the moment, perhaps as this bot; the password is not tried, since \
-                 that would end it",
-                options.account
-            );
-            return Ok(report.ok("fics", text)?);
+        let is_online = fics::is_online(options).await;
+        if let Some(text) = fics::why_not_tried(&options.account, is_online) {
+            match is_online {
+                Some(_) => report.ok("fics", text)?,
+                None => report.warn("fics", text)?,
+            }
+            return Ok(());
         }
         link = match fics::Link::open(options, asked).await {
             Ok(link) => link,

@@ -126,6 +126,27 @@ async fn a_game_that_is_cut_goes_on_after_the_next_login() {
     assert_eq!((results, summary.unknown), (1, 0), "one game has one result: {summary:?}");
 }
 
+/// 2026-11-30: a game whose boards came late was given up, and its boards were nobody's from then on.
+#[tokio::test]
+async fn a_game_that_was_given_up_goes_on_with_its_next_board() {
+    let house = Hall::house(std::sync::Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    hall.until("the moves are played", |server| {
+        server.running().iter().any(|game| game.moves.len() == 4)
+    })
+    .await;
+    let denial = "You are not playing a game.\n\r";
+    hall.server.send(BOT, denial.repeat(2).as_bytes());
+    // The answer to its `refresh` is the board from which it goes on.
+    hall.until_said("moves").await;
+    hall.server.command(HOUSE, "resign");
+    hall.until_finished(1).await;
+    assert_eq!(hall.server.finished()[0].1, format!("{HOUSE} resigns"));
+    hall.close().await.unwrap();
+}
+
 /// 2026-11-30: each cut doubled the wait, games or not, until one waited for three minutes.
 #[tokio::test]
 async fn a_game_that_is_cut_again_and_again_is_come_back_to_soon() {

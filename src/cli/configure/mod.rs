@@ -314,6 +314,13 @@ impl Setup<'_> {
                 fics::Options { password, ..options }
             }
         };
+        if !options.account.eq_ignore_ascii_case(fics::GUEST) {
+            let is_online = self.runtime.block_on(fics::is_online(&options));
+            if let Some(reason) = fics::why_not_tried(&options.account, is_online) {
+                writeln!(io::stdout(), "{reason}.")?;
+                return Ok(());
+            }
+        }
         let account = self.runtime.block_on(log_in(&options))?;
         writeln!(io::stdout(), "FICS has let {account} in.")?;
         Ok(())

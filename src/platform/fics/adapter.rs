@@ -162,6 +162,17 @@ impl Table {
         self.players[self.us.index()].rating
     }
 
+    /// What would be said of it if it went on after a break.
+    pub fn resumed(&self) -> GameBegins {
+        GameBegins {
+            game: self.number,
+            players: self.players.each_ref().map(|player| player.name.clone()),
+            is_resumed: true,
+            rated: self.rated,
+            variant: "atomic".to_owned(),
+        }
+    }
+
     /// How many half-moves the game has.
     fn ply(&self) -> usize {
         self.base_ply + self.history.moves().len()

@@ -128,6 +128,8 @@ pub enum MoveRefusal {
 pub enum InvitationRefusal {
     /// Nobody of that name is there.
     Absent,
+    /// This player wants no games with us.
+    Unwelcome,
     /// Anything else.
     NotNow,
 }
@@ -344,9 +346,11 @@ fn prose(line: &str) -> Option<ServerLine> {
 }
 
 /// A row of a list of moves, `  1.  Nf3     (0:00.000)      f6      (0:00.000)`, or the line in braces
-/// that ends it. Both begin with blanks, which nothing does that others write.
+/// that ends it. Both begin with blanks, which nothing does that others write, but for the rows from
+/// move 100 on, whose numbers take that place.
 fn move_list(line: &str) -> Option<ServerLine> {
-    let text = line.strip_prefix(' ')?.trim_start();
+    let is_late = line.bytes().take_while(u8::is_ascii_digit).count() >= 3;
+    let text = if is_late { line } else { line.strip_prefix(' ')?.trim_start() };
     if text.starts_with('{') {
         return text.contains('}').then_some(ServerLine::MoveListEnds);
     }
@@ -415,15 +419,18 @@ fn invitation_refused(line: &str) -> Option<InvitationRefusal> {
         "You can only have ",
         "You have no previous opponent",
     ];
-    const ENDINGS: [&str; 2] = [" is not open to match requests.", " is censoring you."];
     if ABSENT.iter().any(|beginning| line.starts_with(beginning))
         || line.ends_with(" is not logged in.")
     {
         return Some(InvitationRefusal::Absent);
     }
+    if line.ends_with(" is censoring you.")
+        || (line.starts_with("You are on ") && line.ends_with(" noplay list."))
+    {
+        return Some(InvitationRefusal::Unwelcome);
+    }
     let is_refusal = BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
-        || ENDINGS.iter().any(|ending| line.ends_with(ending))
-        || (line.starts_with("You are on ") && line.ends_with(" noplay list."));
+        || line.ends_with(" is not open to match requests.");
     is_refusal.then_some(InvitationRefusal::NotNow)
 }
 
@@ -575,8 +582,8 @@ mod tests {
             ("No player named \"x\" is online.", InvitationRefusal::Absent),
             ("Alice is not logged in.", InvitationRefusal::Absent),
             ("Alice is not open to match requests.", InvitationRefusal::NotNow),
-            ("You are on Alice's noplay list.", InvitationRefusal::NotNow),
-            ("Alice is censoring you.", InvitationRefusal::NotNow),
+            ("You are on Alice's noplay list.", InvitationRefusal::Unwelcome),
+            ("Alice is censoring you.", InvitationRefusal::Unwelcome),
             ("Match request does not fit formula for Alice:", InvitationRefusal::NotNow),
             ("You have an adjourned game with Alice.  You cannot start", InvitationRefusal::NotNow),
             ("You can only have 3 active seeks.", InvitationRefusal::NotNow),
@@ -599,6 +606,7 @@ mod tests {
             ("  1.  Nf3     (0:00.000)      f6      (0:00.000)", row(&["Nf3", "f6"])),
             (" 12.  exd5+   (0:03)", row(&["exd5+"])),
             ("  1.  ...     (0:00.000)      f6      (0:00.000)", row(&["f6"])),
+            ("100.  Kf3     (0:00.000)      Kf6     (0:00.000)", row(&["Kf3", "Kf6"])),
             ("      {Still in progress} *", ServerLine::MoveListEnds),
             ("Move  AtomBot                 Alice", ServerLine::Other),
             ("----  ---------------------   ---------------------", ServerLine::Other),

@@ -61,9 +61,15 @@ impl Login {
         }
     }
 
-    /// Why it has come to nothing, if the server gives up in this way.
+    /// Why it has come to nothing. What sounded like a refusal counts only if the server itself gave up:
+    /// it closed the connection, or asked again.
     pub fn failure(&self, end: LinkError) -> LinkError {
-        self.suspicion.map_or(end, |refusal| LinkError::of(refusal, &self.name))
+        let is_refusal =
+            matches!(end, LinkError::Closed | LinkError::Password(_) | LinkError::Name(_));
+        match self.suspicion {
+            Some(refusal) if is_refusal => LinkError::of(refusal, &self.name),
+            _ => end,
+        }
     }
 
     /// Takes in what came.
@@ -116,6 +122,8 @@ impl Login {
                 Step::Wait
             }
             ServerLine::Refused(refusal) => Step::Failed(LinkError::of(refusal, &self.name)),
+            // Once we are in, such words are other people's.
+            _ if self.account.is_some() => Step::Wait,
             _ => {
                 self.suspicion = self.suspicion.or_else(|| refusal_at_login(line));
                 Step::Wait
@@ -213,6 +221,11 @@ mod tests {
         assert_eq!(login.failure(LinkError::Closed), LinkError::Closed);
         login.on_frame(&line("Sorry, you are banned."));
         assert_eq!(login.failure(LinkError::Closed), LinkError::Banned);
+        let broken = LinkError::Broken("reset".to_owned());
+        assert_eq!(login.failure(broken.clone()), broken);
+        login.on_frame(&line("**** Starting FICS session as AtomBot(C) ****"));
+        login.on_frame(&shout());
+        assert_eq!(login.failure(LinkError::Closed), LinkError::Closed);
     }
 
     #[test]

@@ -24,6 +24,17 @@ pub async fn is_online(options: &Options) -> Option<bool> {
     }
 }
 
+/// Why the password of these options is not tried, given what [`is_online`] has told: the server would
+/// throw out whoever is logged in under the name. `None` if it can be tried.
+pub fn why_not_tried(account: &str, is_online: Option<bool>) -> Option<String> {
+    let reason = match is_online {
+        Some(false) => return None,
+        Some(true) => format!("{account} is logged in at the moment, perhaps as this bot"),
+        None => format!("a guest cannot learn here whether {account} is logged in"),
+    };
+    Some(format!("{reason}; the password is not tried, since that would end such a session"))
+}
+
 async fn ask(options: &Options) -> Result<Option<bool>, LinkError> {
     let guest =
         Options { account: GUEST.to_owned(), password: SecretString::default(), ..options.clone() };
@@ -73,6 +84,16 @@ fn told(line: &str) -> Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 2026-11-30: a check that could not look as a guest logged in, and ended the running bot.
+    #[test]
+    fn a_password_is_tried_only_if_nobody_is_there() {
+        assert_eq!(why_not_tried("AtomBot", Some(false)), None);
+        for (is_online, words) in [(Some(true), "is logged in"), (None, "cannot learn")] {
+            let reason = why_not_tried("AtomBot", is_online).unwrap();
+            assert!(reason.contains(words) && reason.contains("is not tried"), "{reason}");
+        }
+    }
 
     #[test]
     fn answers_are_told_from_other_lines() {

@@ -29,5 +29,5 @@ pub use client::{Event, Invitation, Kind, Login, NewGame, Outcome, Request, run}
 pub use error::{LinkError, Retry};
 pub use link::Link;
 pub use login::{GUEST, Welcome};
-pub use look::is_online;
+pub use look::{is_online, why_not_tried};
 pub use options::Options;

@@ -31,6 +31,8 @@ use crate::{
 
 /// Lines of a game that wait for its session. One that leaves so many unread is broken.
 const GAME_EVENTS_CAPACITY: usize = 256;
+/// So many of these places are for boards alone.
+const KEPT_FROM_CHAT: usize = 64;
 /// Commands of a game that wait for this task, which takes them at once.
 const GAME_COMMANDS_CAPACITY: usize = 16;
 /// A game begins within so long after the offer that it came of is gone.
@@ -262,13 +264,13 @@ impl<'a> Session<'a> {
             ServerLine::Board(board) => return self.on_board(*board, at).await,
             ServerLine::GameBegins(begins) => self.on_game_begins(begins),
             ServerLine::GameEnds(end) => {
-                let game = self.game.take_if(|game| {
-                    game.table.number() == end.game
-                        && end
-                            .players
-                            .iter()
-                            .any(|name| self.account.name.eq_ignore_ascii_case(name))
-                });
+                let us = &self.account.name;
+                let is_ours = end.players.iter().any(|name| us.eq_ignore_ascii_case(name));
+                let is_it = |number: u32| is_ours && number == end.game;
+                if self.begins.take_if(|begins| is_it(begins.game)).is_some() {
+                    self.begins_at = None;
+                }
+                let game = self.game.take_if(|game| is_it(game.table.number()));
                 if let Some(mut game) = game {
                     let effects = game.table.on_end(&end);
                     self.apply(&game, effects, at);
@@ -325,6 +327,7 @@ impl<'a> Session<'a> {
                         .end_invitation(match refusal {
                             InvitationRefusal::Absent => Outcome::Absent,
                             InvitationRefusal::NotNow => Outcome::Refused,
+                            InvitationRefusal::Unwelcome => Outcome::Declined,
                         })
                         .await;
                 }
@@ -366,8 +369,7 @@ impl<'a> Session<'a> {
             self.outgoing.push(format!("withdraw {}", offer.index));
             return Ok(());
         };
-        let is_other_game =
-            terms.as_ref().is_none_or(|terms| !terms.is_adjourned && terms.variant != "atomic");
+        let is_other_game = terms.as_ref().is_none_or(|terms| terms.variant != "atomic");
         if matches!(invited.invitation, Invitation::Resume(_)) && is_other_game {
             self.outgoing.push(format!("withdraw {}", offer.index));
             return self.end_invitation(Outcome::NotAdjourned).await;
@@ -416,7 +418,10 @@ impl<'a> Session<'a> {
     async fn begin(&mut self, begins: &GameBegins, board: &Board, at: Instant) -> Result<(), End> {
         if begins.variant != "atomic" {
             warn!(variant = begins.variant, "not a game that we play, calling it off");
-            self.outgoing.extend(["abort".to_owned(), "resign".to_owned()]);
+            // A game of another day was begun by whoever uses the account: it is theirs to lose.
+            let words: &[&str] =
+                if begins.is_resumed { &["adjourn"] } else { &["abort", "resign"] };
+            self.outgoing.extend(words.iter().map(|&word| word.to_owned()));
             return Ok(());
         }
         let ratings =
@@ -600,7 +605,12 @@ impl<'a> Session<'a> {
         let effects = happen(&mut game.table);
         let is_lost = effects.events.iter().any(|event| matches!(event, GameEvent::Lost(_)));
         self.apply(&game, effects, at);
-        if !is_lost {
+        if is_lost {
+            // The link may only have been slow: with its next board the game goes on.
+            self.begins = Some(game.table.resumed());
+            self.begins_at = None;
+            self.is_read_again = false;
+        } else {
             self.game = Some(game);
         }
     }
@@ -615,10 +625,17 @@ impl<'a> Session<'a> {
             }
         }
         for event in effects.events {
+            let is_chat = matches!(event, GameEvent::Chat(_));
+            if is_chat && game.events.capacity() <= KEPT_FROM_CHAT {
+                debug!("left out a line of chat, so that boards have room");
+                continue;
+            }
             let arrived = Arrived { at, lag: self.lag.lag(), event };
             if game.events.try_send(arrived).is_err() {
                 // A session that is over takes nothing more; one that takes nothing is broken.
                 error!("a game's session does not take what the server says");
+                // After a while, since it may have room again.
+                self.begins_at.get_or_insert_with(Instant::now);
                 return;
             }
         }
@@ -647,7 +664,7 @@ impl<'a> Session<'a> {
         let now = Instant::now();
         self.at_table(now, |table| table.on_due(now));
         if self.begins_at.take_if(|at| *at + BOARD_LIMIT <= now).is_some() {
-            warn!("a game begins without a board, asking for it");
+            warn!("the board of a game is missing, asking for it");
             self.outgoing.push("refresh".to_owned());
         }
         let over = self.invited.as_ref().and_then(|invited| invited.over_at);
@@ -704,8 +721,9 @@ fn challenge(
         increment_s,
     });
     let kind = match terms {
-        Some(terms) if terms.is_adjourned => Kind::Adjourned,
-        Some(terms) if terms.is_even && !terms.is_loaded => Kind::New,
+        Some(terms) if terms.is_adjourned && terms.variant == "atomic" => Kind::Adjourned,
+        // An adjourned game of another kind is not ours to play.
+        Some(terms) if terms.is_even && !terms.is_loaded && !terms.is_adjourned => Kind::New,
         _ => Kind::Strange,
     };
     let challenge = Challenge {
@@ -739,5 +757,24 @@ pub(super) async fn command_of(commands: Option<&mut mpsc::Receiver<Command>>) -
     match commands {
         Some(commands) => commands.recv().await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-30: an adjourned game at chess was accepted, and then resigned.
+    #[test]
+    fn only_adjourned_games_of_atomic_are_gone_on_with() {
+        for (variant, expected) in [("atomic", Kind::Adjourned), ("blitz", Kind::Strange)] {
+            let text = format!(
+                "1 w=Alice t=match p=Alice (1500) Us (1900) rated {variant} 3 0 (adjourned)"
+            );
+            let offer = Offer::parse(&text).unwrap();
+            let OfferKind::Match(Some(terms)) = offer.kind else { panic!("{offer:?}") };
+            let id = "c1".parse().unwrap();
+            assert_eq!(challenge(id, "Alice", false, "Us", Some(&terms)).1, expected, "{variant}");
+        }
     }
 }
