@@ -3,8 +3,9 @@
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::Args;
+use secrecy::SecretString;
 
-use crate::settings::{Settings, SettingsError, Sources};
+use crate::settings::{self, Settings, SettingsError, Sources};
 
 /// Where settings come from.
 #[derive(Clone, Debug, Args)]
@@ -22,6 +23,11 @@ impl SettingsArgs {
     /// Reads and checks the settings.
     pub(super) fn load(&self) -> Result<Settings, SettingsError> {
         Settings::load(&Sources::of_process(self.config.clone(), self.set.clone())?)
+    }
+
+    /// All that may be secret in them, even if they are wrong.
+    pub(super) fn possible_secrets(&self) -> Vec<SecretString> {
+        settings::possible_secrets(self.config.as_deref(), &self.set)
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use flate2::{Compression, write::GzEncoder};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     cli::{config, log, options::SettingsArgs},
@@ -35,7 +35,7 @@ const MOST_CHARS: usize = 4_096;
 /// Arguments of `support`.
 #[derive(Debug, Args)]
 pub(super) struct SupportArgs {
-    /// File to write
+    /// File to write; one that exists is never replaced
     #[arg(long, value_name = "PATH", default_value = "meitner-support.tar.gz")]
     out: PathBuf,
     /// The log, or - for standard input, as in `journalctl --unit meitner@blitz | meitner support
@@ -49,7 +49,9 @@ pub(super) struct SupportArgs {
 /// Writes the file, and says what is in it.
 pub(super) fn support(args: &SupportArgs) -> anyhow::Result<ExitCode> {
     let settings = args.settings.load();
-    let cleaner = Cleaner::new(settings.as_ref().ok());
+    let mut secrets = args.settings.possible_secrets();
+    secrets.extend(settings.as_ref().map(Settings::secrets).unwrap_or_default());
+    let cleaner = Cleaner::new(&secrets);
     let log = read_log(args, settings.as_ref().ok());
     let parts = [
         ("about.txt", about()),
@@ -59,7 +61,9 @@ pub(super) fn support(args: &SupportArgs) -> anyhow::Result<ExitCode> {
         ("log.txt", log),
     ]
     .map(|(name, text)| (name, cleaner.clean(&text)));
-    write(&args.out, &parts).with_context(|| format!("cannot write {}", args.out.display()))?;
+    write(&args.out, &parts).with_context(|| {
+        format!("cannot write {}; --out names another file", args.out.display())
+    })?;
     let mut out = io::stdout().lock();
     writeln!(out, "wrote {}:", args.out.display())?;
     for (name, text) in &parts {
@@ -118,17 +122,19 @@ fn read_log(args: &SupportArgs, settings: Option<&Settings>) -> String {
 }
 
 fn last_of_stream(mut stream: impl io::Read) -> anyhow::Result<Vec<u8>> {
-    let (mut kept, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
+    let (mut kept, mut chunk, mut is_cut) = (Vec::new(), vec![0; 1 << 16], false);
     let most = usize::try_from(LOG_BYTES).unwrap_or(usize::MAX);
     loop {
         let count = stream.read(&mut chunk)?;
         if count == 0 {
+            is_cut |= kept.len() > most;
             kept.drain(..kept.len().saturating_sub(most));
-            return Ok(kept);
+            return Ok(if is_cut { from_next_line(kept) } else { kept });
         }
         kept.extend_from_slice(&chunk[..count]);
         if kept.len() > 2 * most {
             kept.drain(..kept.len() - most);
+            is_cut = true;
         }
     }
 }
@@ -137,10 +143,18 @@ fn last_of_file(path: &Path) -> anyhow::Result<Vec<u8>> {
     let place = || path.display().to_string();
     let mut file = File::open(path).with_context(place)?;
     let length = file.metadata().with_context(place)?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES))).with_context(place)?;
+    let start = length.saturating_sub(LOG_BYTES);
+    file.seek(SeekFrom::Start(start)).with_context(place)?;
     let mut bytes = Vec::new();
     file.take(LOG_BYTES).read_to_end(&mut bytes).with_context(place)?;
-    Ok(bytes)
+    Ok(if start > 0 { from_next_line(bytes) } else { bytes })
+}
+
+/// Without the rest of a line that was cut: half a secret is not known as one.
+fn from_next_line(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
+    bytes.drain(..end);
+    bytes
 }
 
 /// The newest two files: the last may have begun a minute ago. Their names are in the order of time.
@@ -259,12 +273,13 @@ struct Cleaner {
 }
 
 impl Cleaner {
-    fn new(settings: Option<&Settings>) -> Self {
-        let secrets = settings.map(Settings::secrets).unwrap_or_default();
-        let mut replaced: Vec<_> =
-            secrets.iter().map(|secret| (secret.expose_secret().to_owned(), "[secret]")).collect();
+    fn new(secrets: &[SecretString]) -> Self {
+        let forms = secrets.iter().flat_map(|secret| forms(secret.expose_secret()));
+        let mut replaced: Vec<_> = forms.map(|form| (form, "[secret]")).collect();
+        replaced.retain(|(form, _)| !form.is_empty());
         // A secret that holds another one goes first.
         replaced.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        replaced.dedup();
         let home = std::env::home_dir().map(|home| home.display().to_string());
         replaced.extend(home.filter(|home| home.len() > 1).map(|home| (home, "~")));
         Self { replaced }
@@ -272,12 +287,22 @@ impl Cleaner {
 
     fn clean(&self, text: &str) -> String {
         let lines = text.lines().map(|line| {
-            let line = one_line(line, MOST_CHARS);
+            // Cut last, or else the beginning of a secret might be left at the end.
+            let line = one_line(line, usize::MAX);
             let known = self.replaced.iter().fold(line, |line, (what, by)| line.replace(what, by));
-            without_tokens(&known) + "\n"
+            one_line(&without_tokens(&known), MOST_CHARS) + "\n"
         });
         lines.collect()
     }
+}
+
+/// A secret as a log may have it: as it is, as Rust or JSON escape it, or both.
+fn forms(secret: &str) -> [String; 4] {
+    let inner = |quoted: String| quoted[1..quoted.len() - 1].to_owned();
+    let json = |text: &str| inner(serde_json::Value::from(text).to_string());
+    let debug = inner(format!("{secret:?}"));
+    let all = [secret.to_owned(), json(secret), json(&debug), debug];
+    all.map(|form| one_line(&form, usize::MAX))
 }
 
 /// Tokens of lichess that are not known here, such as an older one, begin alike.
@@ -293,7 +318,7 @@ fn without_tokens(line: &str) -> String {
 }
 
 fn write(path: &Path, parts: &[(&str, String)]) -> io::Result<()> {
-    let encoder = GzEncoder::new(File::create(path)?, Compression::default());
+    let encoder = GzEncoder::new(File::create_new(path)?, Compression::default());
     let mut bundle = tar::Builder::new(encoder);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     for (name, text) in parts {
@@ -323,14 +348,21 @@ mod tests {
         fs::write(&password, "open sesame\n").unwrap();
         let environment = [
             ("MEITNER_LICHESS__TOKEN", "lip_abc123"),
-            ("MEITNER_TOURNAMENT__PASSWORD", "swordfish"),
+            ("MEITNER_TOURNAMENT__PASSWORD", "sword\"fish"),
             ("MEITNER_FICS__PASSWORD_FILE", password.to_str().unwrap()),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let sources = Sources { environment: environment.into(), ..Sources::default() };
-        let cleaner = Cleaner::new(Some(&Settings::load(&sources).unwrap()));
-        let text = "a lip_abc123 b\nlip_older_1-swordfish\nopen sesame\x1b[2J\n";
+        let cleaner = Cleaner::new(&Settings::load(&sources).unwrap().secrets());
+        let text = "a lip_abc123 b\nlip_older_1-sword\"fish\nopen sesame\x1b[2J\n";
         assert_eq!(cleaner.clean(text), "a [secret] b\n[token]-[secret]\n[secret][2J\n");
+        let debug = format!("{:?}", "sword\"fish");
+        let json = serde_json::Value::from("sword\"fish").to_string();
+        let both = serde_json::Value::from(debug.as_str()).to_string();
+        let shown = cleaner.clean(&format!("{debug} {json} {both}\n"));
+        assert_eq!(shown, "\"[secret]\" \"[secret]\" \"\\\"[secret]\\\"\"\n");
+        let long = cleaner.clean(&("x".repeat(MOST_CHARS - 6) + "open sesame"));
+        assert!(long.ends_with("x[secre\n"), "no line is cut amid a secret: {long}");
     }
 
     #[test]
@@ -391,14 +423,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meitner.daily.2026-01-02.log");
         let most = usize::try_from(LOG_BYTES).unwrap();
-        fs::write(&path, "x".repeat(most) + "end").unwrap();
+        fs::write(&path, "x".repeat(most) + "\nx\nend").unwrap();
         for bytes in [
             last_of_file(&path).unwrap(),
             last_of_stream(File::open(&path).unwrap()).unwrap(),
             last_of_folder(Some(folder.path())).unwrap(),
         ] {
-            assert_eq!(bytes.len(), most);
-            assert!(bytes.ends_with(b"xend"));
+            assert_eq!(
+                String::from_utf8(bytes).unwrap(),
+                "x\nend",
+                "a line that is cut is left out"
+            );
         }
         assert!(last_of_folder(None).unwrap_err().to_string().contains("--log"));
     }

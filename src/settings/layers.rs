@@ -219,7 +219,7 @@ pub(super) fn read(path: &Path) -> Result<String, SettingsError> {
 }
 
 /// All values of nested tables, each under its dotted name.
-fn flatten(
+pub(super) fn flatten(
     prefix: &str,
     table: impl IntoIterator<Item = (String, Value)>,
     values: &mut BTreeMap<String, Value>,

@@ -7,6 +7,7 @@ mod error;
 mod layers;
 mod reference;
 mod schema;
+mod secrets;
 mod sections;
 
 use std::{
@@ -27,6 +28,7 @@ use crate::{
 pub use error::{SettingsError, Source};
 pub use layers::{Sources, USUAL_FILES};
 pub use reference::{comment, reference};
+pub use secrets::possible_secrets;
 
 /// Everything that can be set, checked.
 #[derive(Clone, Debug)]

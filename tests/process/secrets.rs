@@ -1,12 +1,49 @@
 //! What is written anywhere holds no secret: the log at every level, in every format and file, the
 //! merged settings, and the bundle for support.
 
-use std::{fs, io::Read as _, process::Command};
+use std::{fs, io::Read as _, path::Path, process::Command};
 
 use flate2::read::GzDecoder;
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::harness::{BOT, PASSWORD, PATIENCE, Program, Site, open_fics};
+
+/// The text of all files in a bundle.
+fn unpacked(bundle: &Path) -> String {
+    let (mut text, file) = (String::new(), fs::File::open(bundle).expect("a bundle"));
+    for entry in tar::Archive::new(GzDecoder::new(file)).entries().expect("an archive") {
+        entry.expect("a file").read_to_string(&mut text).expect("text");
+    }
+    text
+}
+
+#[test]
+fn a_bundle_of_broken_settings_shows_no_secret_and_replaces_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("password", "open \"sesame\n");
+    write("log", "WARN sent MyOwnToken, open \"sesame, \"open \\\"sesame\" and swordfish\n");
+    let support = |out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meitner"));
+        command.args(["support", "--log", "log", "--out", out]).current_dir(folder.path());
+        command.env("MEITNER_TOURNAMENT__PASSWORD", "swordfish").output().unwrap()
+    };
+    for (out, broken) in [("one", "challenge.bots = 1\n"), ("two", "[challenge\n")] {
+        let settings = "lichess.token = \"MyOwnToken\"\nfics.password_file = \"password\"\n";
+        write("meitner.toml", &(settings.to_owned() + broken));
+        let output = support(out);
+        assert!(output.status.success(), "{output:?}");
+        let text = unpacked(&folder.path().join(out));
+        assert!(text.contains("the settings are wrong"), "{text}");
+        let cleaned = "WARN sent [secret], [secret], \"[secret]\" and [secret]\n";
+        assert!(text.contains(cleaned), "{text}");
+    }
+    write("one", "mine");
+    let output = support("one");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--out names another file"));
+    assert_eq!(fs::read_to_string(folder.path().join("one")).unwrap(), "mine");
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_output_of_any_level_shows_a_secret() {
