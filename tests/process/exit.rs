@@ -50,10 +50,7 @@ async fn a_second_signal_leaves_a_game_and_says_so_by_code() {
     site.until_online().await;
     let game = site.challenge("QuietRook7");
     site.until_begun(&game).await;
-    for _ in 0..2 {
-        let count = site.house_moves(&game);
-        site.until_moves(&game, count + 1).await;
-    }
+    site.play_on(&game, 2).await;
     program.signal("TERM");
     program.until_log("finishing running games");
     program.signal("INT");

@@ -116,6 +116,14 @@ impl Site {
         self.until("moves are played", has_moves).await;
     }
 
+    /// The house moves and the bot answers, so often.
+    pub(crate) async fn play_on(&self, game: &str, moves: usize) {
+        for _ in 0..moves {
+            let count = self.house_moves(game);
+            self.until_moves(game, count + 1).await;
+        }
+    }
+
     /// Moves for the house: any legal move that does not end the game. Returns how many moves there
     /// are with it.
     pub(crate) fn house_moves(&self, game: &str) -> usize {

@@ -51,10 +51,7 @@ async fn a_bot_tells_its_figures_and_its_health() {
     site.until_online().await;
     let game = site.challenge("QuietRook7");
     site.until_begun(&game).await;
-    for _ in 0..2 {
-        let count = site.house_moves(&game);
-        site.until_moves(&game, count + 1).await;
-    }
+    site.play_on(&game, 2).await;
     let text = metrics(&address);
     let lichess = |name: &str| value(&text, &format!("{name}{{platform=\"lichess\"}}"));
     assert_eq!(lichess("meitner_stream_up"), Some(1.0), "{text}");
@@ -123,8 +120,7 @@ async fn a_port_that_is_taken_keeps_no_bot_from_playing() {
     program.until_log(&format!("`metrics.listen` is {taken}, where it is not"));
     let game = site.challenge("QuietRook7");
     site.until_begun(&game).await;
-    let count = site.house_moves(&game);
-    site.until_moves(&game, count + 1).await;
+    site.play_on(&game, 1).await;
 }
 
 /// What a health check asks must not depend on a file that somebody edits.

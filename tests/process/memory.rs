@@ -55,8 +55,7 @@ async fn a_kill_loses_at_most_the_last_moves() {
             until_remembered(&site, game).await;
         }
         for game in games.iter().rev().take(2) {
-            let count = site.house_moves(game);
-            site.until_moves(game, count + 1).await;
+            site.play_on(game, 1).await;
         }
         program.signal("KILL");
         let (status, _) = program.end();
@@ -113,8 +112,7 @@ async fn a_bot_that_cannot_remember_says_so_once_and_plays() {
         site.until_online().await;
         let game = site.challenge("QuietRook7");
         site.until_begun(&game).await;
-        let count = site.house_moves(&game);
-        site.until_moves(&game, count + 1).await;
+        site.play_on(&game, 1).await;
         site.arena.act(&game, &HouseAction::Resign).unwrap();
         program.signal("TERM");
         let (status, log) = program.end();
