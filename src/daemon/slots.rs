@@ -236,6 +236,19 @@ impl Engines {
         self.idle.pop().unwrap_or_else(new)
     }
 
+    /// The next games get engines that fail at their first search.
+    #[cfg(test)]
+    pub(super) fn break_next(&mut self, count: usize) {
+        self.idle.clear();
+        for _ in 0..count {
+            let engine = Engine::with_scheduler(self.options, &self.scheduler);
+            let limits = search::Limits { nodes: Some(1), ..search::Limits::default() };
+            let broken = Box::new(|_| panic!("as if a search had failed"));
+            engine.search(crate::rules::History::default(), limits, broken);
+            self.idle.push(Arc::new(engine));
+        }
+    }
+
     /// An engine comes back from a game.
     pub(super) fn give_back(&mut self, engine: Arc<Engine>) {
         if self.idle.len() < self.capacity {

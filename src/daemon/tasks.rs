@@ -6,6 +6,9 @@ use tokio::task::{self, JoinSet};
 
 use crate::game::GameId;
 
+/// How often a game's task may fail, or lose sight of its game, before it is given up.
+pub(super) const MAX_SETBACKS: u32 = 3;
+
 /// The running games. Dropping it ends them.
 #[derive(Debug)]
 pub(super) struct GameTasks<T> {

@@ -56,11 +56,11 @@ pub struct Observers {
 /// # Errors
 ///
 /// [`EngineFailedError`] if the engine fails. The game goes on, and can be taken up again with
-/// another engine.
+/// another engine, on the same link if the adapter tells everything again.
 pub async fn run(
     session: Session,
     engine: Arc<Engine>,
-    link: Link,
+    link: &mut Link,
     observers: Observers,
     mut waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
@@ -86,10 +86,10 @@ pub async fn run(
     ending
 }
 
-struct Driver {
+struct Driver<'a> {
     session: Session,
     engine: Arc<Engine>,
-    link: Link,
+    link: &'a mut Link,
     observers: Observers,
     scorer: Scorer,
     waiting: watch::Receiver<WaitingNames>,
@@ -144,7 +144,7 @@ struct RunningSearch {
     info: watch::Receiver<Option<search::Info>>,
 }
 
-impl Driver {
+impl Driver<'_> {
     async fn play(&mut self, quit: CancellationToken) -> Result<Ending, EngineFailedError> {
         loop {
             let input = self.next_input(&quit).await?;
@@ -371,14 +371,17 @@ mod tests {
             let (events, event_receiver) = mpsc::channel(8);
             let (command_sender, commands) = mpsc::channel(8);
             let (snapshot_sender, snapshots) = watch::channel(session.snapshot());
-            let link = Link { events: event_receiver, commands: command_sender };
+            let mut link = Link { events: event_receiver, commands: command_sender };
             let engine = Arc::new(Engine::new(search::Options::default()));
             let quit = CancellationToken::new();
             let mut end = tokio::task::JoinSet::new();
             let waiting = watch::channel(WaitingNames::default()).1;
             let observers =
                 Observers { snapshots: snapshot_sender, on_sheet: Box::new(|_: &Scoresheet| {}) };
-            end.spawn(run(session, engine, link, observers, waiting, quit.clone()));
+            let leave = quit.clone();
+            end.spawn(
+                async move { run(session, engine, &mut link, observers, waiting, leave).await },
+            );
             Self { events, commands, snapshots, quit, end }
         }
 

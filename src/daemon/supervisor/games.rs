@@ -13,7 +13,7 @@ use crate::{
         shutdown::Unfinished,
         slots::Holder,
         supervisor::{Closing, Supervisor},
-        tasks::Crash,
+        tasks::{Crash, MAX_SETBACKS},
     },
     game::{
         self, EndReason, Ending, GameId, GameResult, Session, WaitingNames,
@@ -31,8 +31,6 @@ use crate::{
 const GAME_EVENTS_CAPACITY: usize = 64;
 /// Commands of one game that wait for its adapter, which takes them at once.
 const GAME_COMMANDS_CAPACITY: usize = 16;
-/// How often a game's task may fail, or lose sight of its game, before it is given up.
-const MAX_SETBACKS: u32 = 3;
 /// How many ended games are remembered, against late news of them.
 const MAX_REMEMBERED: usize = 64;
 
@@ -227,10 +225,13 @@ async fn play(
     let id = session.id().clone();
     let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
-    let link = game::driver::Link { events, commands: command_sender };
+    let mut link = game::driver::Link { events, commands: command_sender };
     let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let driver = game::driver::run(session, Arc::clone(&engine), link, observers, waiting, quit);
-    let driver = pin!(driver);
+    let shared = Arc::clone(&engine);
+    // The link goes with the driver, whose end the adapter sees by that.
+    let driver = pin!(async move {
+        game::driver::run(session, shared, &mut link, observers, waiting, quit).await
+    });
     let (ending, ()) = tokio::join!(driver, adapter);
     ending.map(|ending| (ending, engine))
 }

@@ -4,8 +4,13 @@
 //! The loop for lichess has its own file: there requests and games have lines of their own, here one
 //! task tells everything. What is judged and how a game is played are the same.
 
+mod games;
+mod invite;
+#[cfg(test)]
+mod tests;
+
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,12 +21,12 @@ use tokio::{
     time::{MissedTickBehavior, interval, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument as _, debug, error, info, info_span, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
         Options, Resources, Shutdown, Summary, Unfinished, budget,
-        figures::{count_moves, result_kind},
+        fics::games::Running,
         invitations::Invitations,
         keeper::Keeper,
         opponents::Opponents,
@@ -31,16 +36,15 @@ use crate::{
         recorder::Recorder,
         slots::{Engines, Holder, Slots},
         supervisor::Closing,
-        tasks::{Crash, GameTasks},
+        tasks::GameTasks,
     },
     game::{
-        self, EndReason, Ending, GameId, GameResult, LagMeter, LiveGames, Session, WaitingNames,
-        driver::{EngineFailedError, Observers},
+        Ending, GameId, GameResult, LagMeter, LiveGames, WaitingNames, driver::EngineFailedError,
     },
     metrics::{AnswerKind, Beat, Fault, PlatformMetrics},
     platform::{
         Challenge, DeclineReason,
-        fics::{self, Invitation, Kind, LinkError, NewGame, Request},
+        fics::{self, Kind, LinkError, Request},
     },
     search::Engine,
     store::{AccountKey, ChallengeAnswer, Epoch, Platform},
@@ -75,41 +79,15 @@ pub async fn run(
     let mut client = JoinSet::new();
     let beat = resources.metrics.begin_loop("fics");
     let metrics = resources.metrics.platform("fics");
-    let meters = (LagMeter::default(), metrics.clone());
+    let meters = (LagMeter::default(), metrics);
     let account = AccountKey { platform: Platform::Fics, account: link.account.to_lowercase() };
     let token = cancel.clone();
-    let keeper = Keeper::new(resources.store.clone(), account.clone());
-    let mut opponents = Opponents::default();
-    opponents.recall(&keeper.state(), (Instant::now(), Epoch::now()));
     client.spawn(async move {
         let meters = (&meters.0, &meters.1);
         fics::run(&link, meters, event_sender, request_receiver, token).await
     });
-    live.send_replace(LiveGames::new());
-    let mut supervisor = Supervisor {
-        slots: Slots::sharing(&resources.seats),
-        engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
-        invitations: Invitations::new(options.invitations.clone(), Instant::now()),
-        keeper,
-        is_online: false,
-        opponent: None,
-        interrupted: HashSet::new(),
-        options,
-        shared: resources.clone(),
-        metrics,
-        policy,
-        queue: Queue::default(),
-        games: GameTasks::new(),
-        live,
-        waiting: watch::channel(WaitingNames::default()).0,
-        quit: CancellationToken::new(),
-        requests: Some(requests),
-        cancel,
-        recorder: Recorder::new(resources.store.clone(), account),
-        opponents,
-        closing: Closing::No,
-        summary: Summary::default(),
-    };
+    let mut supervisor =
+        Supervisor::new(options, policy, live, resources, (requests, cancel), account);
     let failure = supervisor.run(events, &mut client, &shutdown, &beat).await;
     // Without requests the client takes its leave, unless it is just connecting.
     supervisor.requests = None;
@@ -134,6 +112,8 @@ struct Supervisor {
     slots: Slots,
     queue: Queue,
     engines: Engines,
+    /// The games that have a task.
+    running: HashMap<GameId, Running>,
     /// Each gives its engine back at the end.
     games: GameTasks<Result<(Ending, Arc<Engine>), EngineFailedError>>,
     live: watch::Sender<LiveGames>,
@@ -161,6 +141,47 @@ struct Supervisor {
 }
 
 impl Supervisor {
+    /// Nothing runs yet. `client` is how it is asked, and how it is ended where it is.
+    fn new(
+        options: Options,
+        policy: watch::Receiver<Arc<PolicyOptions>>,
+        live: watch::Sender<LiveGames>,
+        resources: &Resources,
+        client: (mpsc::Sender<Request>, CancellationToken),
+        account: AccountKey,
+    ) -> Self {
+        live.send_replace(LiveGames::new());
+        let now = (Instant::now(), Epoch::now());
+        let keeper = Keeper::new(resources.store.clone(), account.clone());
+        let mut opponents = Opponents::default();
+        opponents.recall(&keeper.state(), now);
+        Self {
+            slots: Slots::sharing(&resources.seats),
+            engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
+            invitations: Invitations::new(options.invitations.clone(), now.0),
+            keeper,
+            is_online: false,
+            opponent: None,
+            interrupted: HashSet::new(),
+            options,
+            shared: resources.clone(),
+            metrics: resources.metrics.platform("fics"),
+            policy,
+            queue: Queue::default(),
+            running: HashMap::new(),
+            games: GameTasks::new(),
+            live,
+            waiting: watch::channel(WaitingNames::default()).0,
+            quit: CancellationToken::new(),
+            requests: Some(client.0),
+            cancel: client.1,
+            recorder: Recorder::new(resources.store.clone(), account),
+            opponents,
+            closing: Closing::No,
+            summary: Summary::default(),
+        }
+    }
+
     async fn run(
         &mut self,
         mut events: mpsc::Receiver<fics::Event>,
@@ -176,7 +197,7 @@ impl Supervisor {
             let closing = self.closing;
             tokio::select! {
                 Some(event) = events.recv() => self.on_event(event),
-                (id, end) = self.games.next() => self.on_game_end(&id, end),
+                (id, end) = self.games.next() => self.on_game_end(id, end),
                 Ok(()) = self.policy.changed() => {}
                 Some(end) = client.join_next() => {
                     failure = client_error(end);
@@ -318,72 +339,8 @@ impl Supervisor {
         }
     }
 
-    /// Asks somebody for a game, if there is room for one and nobody waits.
-    fn invite(&mut self) {
-        if self.closing != Closing::No || !self.is_online {
-            return;
-        }
-        let now = Instant::now();
-        if self.games.len() == 0 && self.invitations.take_seek_back(self.slots.has_room(), now) {
-            self.request(Request::Unseek);
-        }
-        if !self.is_free() || self.queue.len() > 0 {
-            return;
-        }
-        let Some(invitation) = self.invitations.next(now) else { return };
-        let policy = self.current_policy();
-        let is_bot = self.is_for_bot(&invitation);
-        if !self.slots.has_room() {
-            return;
-        }
-        let has_room = !is_bot || self.slots.has_room_for_bot(policy.queue.reserved_for_humans);
-        if !has_room || !self.may_invite(&policy, &invitation, is_bot) {
-            return self.invitations.skip(&invitation, now);
-        }
-        let user = invitation.name().map(str::to_lowercase);
-        let id = self.invitations.send(invitation.clone(), now);
-        if self.slots.reserve(id.clone(), Holder { user, is_human: !is_bot }) {
-            info!(?invitation, "asking for a game on FICS");
-            self.request(Request::Invite(id, invitation));
-        } else {
-            // Somebody else was quicker.
-            self.invitations.on_over(&id, fics::Outcome::Refused, now);
-        }
-    }
-
-    /// Whether the slot counts as a bot's. Of names that are set nobody knows; a game that goes on has
-    /// been granted one before.
-    fn is_for_bot(&self, invitation: &Invitation) -> bool {
-        match invitation {
-            Invitation::Resume(_) | Invitation::Seek(_) => false,
-            Invitation::Rematch(_) => self.opponent.as_ref().is_some_and(|(_, is_bot)| *is_bot),
-            Invitation::Match { .. } => true,
-        }
-    }
-
-    /// Whether the policy has nothing against a new game with this opponent.
-    fn may_invite(&self, policy: &PolicyOptions, invitation: &Invitation, is_bot: bool) -> bool {
-        let name = match invitation {
-            Invitation::Resume(_) | Invitation::Seek(_) => return true,
-            Invitation::Rematch(name) | Invitation::Match { name, .. } => name.to_lowercase(),
-        };
-        let recent = self.opponents.recent_games(&name, policy.recent_window, Instant::now());
-        let most = policy.criteria(is_bot).max_recent_per_user;
-        !policy.block.contains(&name)
-            && most.is_none_or(|most| recent < most)
-            && !(is_bot && self.is_quota_used(policy))
-    }
-
     fn is_quota_used(&self, policy: &PolicyOptions) -> bool {
         budget::may_start(&self.keeper.state().budget, &policy.budget, Epoch::now()).is_err()
-    }
-
-    /// Takes back an invitation of ours, for somebody who wants to play.
-    fn give_way(&mut self, with_resume: bool) {
-        if let Some(id) = self.invitations.give_way(with_resume, Instant::now()) {
-            self.slots.release(&id);
-            self.request(Request::Withdraw(id));
-        }
     }
 
     fn judge(&self, policy: &PolicyOptions, challenge: &Challenge) -> Verdict {
@@ -445,100 +402,6 @@ impl Supervisor {
             // The client is gone, or about to be.
             debug!(%error, "a request is lost");
         }
-    }
-
-    fn on_game(&mut self, new: NewGame) {
-        let NewGame { id, opponent, is_computer, is_resumed, challenge, link } = new;
-        if self.closing.is_leaving() {
-            // Without a session the client gives it up.
-            return;
-        }
-        let user = opponent.to_lowercase();
-        info!(game_id = %id, opponent, "a game begins on FICS");
-        if !is_resumed {
-            self.opponents.note_game(&user, Instant::now());
-            self.keeper.change(|state| {
-                Opponents::remember_game(state, &user, Epoch::now());
-                if is_computer {
-                    budget::started(&mut state.budget, Epoch::now());
-                }
-            });
-        }
-        if is_resumed {
-            self.interrupted.remove(&user);
-        }
-        self.invitations.on_game(&opponent);
-        self.opponent = Some((opponent, is_computer));
-        self.slots.start(&id, Holder { user: Some(user), is_human: !is_computer });
-        if let Some(challenge) = challenge {
-            self.slots.release(&challenge);
-        }
-        self.slots.release_all();
-        self.metrics.game_started();
-        let engine = self.engines.take();
-        let session = Session::new(id.clone(), self.shared.game_options());
-        let (snapshots, watcher) = watch::channel(session.snapshot());
-        self.live.send_modify(|live| {
-            live.insert(id.clone(), watcher);
-        });
-        let counting = count_moves(snapshots.subscribe(), self.metrics.clone());
-        let observers = Observers { snapshots, on_sheet: self.recorder.follow(id.clone()) };
-        let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
-        let span = info_span!("game", platform = "fics", game_id = %id);
-        let game = async move {
-            let shared = Arc::clone(&engine);
-            let driver = game::driver::run(session, shared, link, observers, waiting, quit);
-            driver.await.map(|ending| (ending, engine))
-        };
-        self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));
-    }
-
-    fn on_game_end(
-        &mut self,
-        id: &GameId,
-        end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
-    ) {
-        self.slots.finish(id);
-        self.live.send_modify(|live| {
-            live.remove(id);
-        });
-        match end {
-            Ok(Ok((ending, engine))) => {
-                self.engines.give_back(engine);
-                let Ending { reason, result, plies, .. } = &ending;
-                info!(game_id = %id, %result, %reason, plies, "game over on FICS");
-                let is_result =
-                    matches!(result, GameResult::Won | GameResult::Lost | GameResult::Drawn);
-                self.invitations.on_game_end(is_result, Instant::now());
-                let is_interrupted = matches!(reason, EndReason::Lost(_) | EndReason::Adjourned);
-                if is_interrupted && let Some((opponent, _)) = &self.opponent {
-                    // It is counted when it has gone on and is over, or else at the end.
-                    self.interrupted.insert(opponent.to_lowercase());
-                } else {
-                    self.count_result(ending.result);
-                }
-            }
-            // The client sees that nobody plays the game, and gives it up.
-            Ok(Err(error)) => {
-                error!(game_id = %id, %error, "a game's task failed");
-                self.count_failure();
-            }
-            Err(Crash::Panicked(message)) => {
-                error!(game_id = %id, message, "a game's task failed");
-                self.count_failure();
-            }
-            Err(Crash::Aborted) => self.count_result(GameResult::Unknown),
-        }
-    }
-
-    fn count_result(&mut self, result: GameResult) {
-        self.summary.count(result);
-        self.metrics.game_over(result_kind(result));
-    }
-
-    fn count_failure(&mut self) {
-        self.metrics.fault(Fault::GameFailed);
-        self.count_result(GameResult::Unknown);
     }
 
     fn expire(&mut self) {

@@ -1,0 +1,159 @@
+//! The game that runs: it gets an engine and a task, another engine when one fails, and is counted.
+
+use std::{sync::Arc, time::Instant};
+
+use tokio::sync::{Mutex, watch};
+use tracing::{Instrument as _, error, info, info_span};
+
+use crate::{
+    daemon::{
+        budget,
+        fics::Supervisor,
+        figures::{count_moves, result_kind},
+        opponents::Opponents,
+        slots::Holder,
+        tasks::{Crash, MAX_SETBACKS},
+    },
+    game::{
+        self, Command, EndReason, Ending, GameId, GameResult, Session,
+        driver::{self, EngineFailedError, Observers},
+    },
+    metrics::Fault,
+    platform::fics::NewGame,
+    search::Engine,
+    store::Epoch,
+};
+
+/// A game that has a task.
+pub(super) struct Running {
+    /// Outlives the task: the client gives a game up whose other end is gone.
+    link: Arc<Mutex<driver::Link>>,
+    /// How often its task has failed.
+    setbacks: u32,
+}
+
+impl Supervisor {
+    pub(super) fn on_game(&mut self, new: NewGame) {
+        let NewGame { id, opponent, is_computer, is_resumed, challenge, link } = new;
+        if self.closing.is_leaving() {
+            // Without a session the client gives it up.
+            return;
+        }
+        let user = opponent.to_lowercase();
+        info!(game_id = %id, opponent, "a game begins on FICS");
+        if is_resumed {
+            self.interrupted.remove(&user);
+        } else {
+            self.opponents.note_game(&user, Instant::now());
+            self.keeper.change(|state| {
+                Opponents::remember_game(state, &user, Epoch::now());
+                if is_computer {
+                    budget::started(&mut state.budget, Epoch::now());
+                }
+            });
+        }
+        self.invitations.on_game(&opponent);
+        self.opponent = Some((opponent, is_computer));
+        self.slots.start(&id, Holder { user: Some(user), is_human: !is_computer });
+        if let Some(challenge) = challenge {
+            self.slots.release(&challenge);
+        }
+        self.slots.release_all();
+        let link = Arc::new(Mutex::new(link));
+        self.running.insert(id.clone(), Running { link, setbacks: 0 });
+        self.play(id);
+    }
+
+    /// Gives a game its task. One that has had a task before is told everything again.
+    fn play(&mut self, id: GameId) {
+        let Some(Running { link, setbacks }) = self.running.get(&id) else { return };
+        let (link, is_again) = (Arc::clone(link), *setbacks > 0);
+        self.metrics.game_started();
+        let engine = self.engines.take();
+        let session = Session::new(id.clone(), self.shared.game_options());
+        let (snapshots, watcher) = watch::channel(session.snapshot());
+        self.live.send_modify(|live| {
+            live.insert(id.clone(), watcher);
+        });
+        let counting = count_moves(snapshots.subscribe(), self.metrics.clone());
+        let observers = Observers { snapshots, on_sheet: self.recorder.follow(id.clone()) };
+        let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
+        let span = info_span!("game", platform = "fics", game_id = %id);
+        let game = async move {
+            let shared = Arc::clone(&engine);
+            // The task before has let it go, whatever its end was.
+            let mut link = link.lock_owned().await;
+            if is_again {
+                // If nobody listens the game is over, which the other half of the link tells.
+                let _ = link.commands.send(Command::Reopen).await;
+            }
+            let driver = game::driver::run(session, shared, &mut link, observers, waiting, quit);
+            driver.await.map(|ending| (ending, engine))
+        };
+        self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));
+    }
+
+    pub(super) fn on_game_end(
+        &mut self,
+        id: GameId,
+        end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
+    ) {
+        self.live.send_modify(|live| {
+            live.remove(&id);
+        });
+        match end {
+            Ok(Ok((ending, engine))) => {
+                self.engines.give_back(engine);
+                self.close_game(&id);
+                self.count(&id, &ending);
+            }
+            Err(Crash::Aborted) => {
+                self.close_game(&id);
+                self.count_result(GameResult::Unknown);
+            }
+            // The engine may be dead or amid a search: it goes with the task.
+            Ok(Err(error)) => self.on_crash(id, &error.to_string()),
+            Err(Crash::Panicked(message)) => self.on_crash(id, &message),
+        }
+    }
+
+    fn on_crash(&mut self, id: GameId, message: &str) {
+        error!(game_id = %id, message, "a game's task failed");
+        self.metrics.fault(Fault::GameFailed);
+        let is_worth_a_try = self.running.get_mut(&id).is_some_and(|running| {
+            running.setbacks += 1;
+            running.setbacks < MAX_SETBACKS
+        });
+        if is_worth_a_try && !self.closing.is_leaving() {
+            self.play(id);
+        } else {
+            self.close_game(&id);
+            self.count_result(GameResult::Unknown);
+        }
+    }
+
+    /// Nobody plays this game any more. If it goes on all the same, the client sees that and gives it up.
+    fn close_game(&mut self, id: &GameId) {
+        self.running.remove(id);
+        self.slots.finish(id);
+    }
+
+    fn count(&mut self, id: &GameId, ending: &Ending) {
+        let Ending { reason, result, plies, .. } = ending;
+        info!(game_id = %id, %result, %reason, plies, "game over on FICS");
+        let is_result = matches!(result, GameResult::Won | GameResult::Lost | GameResult::Drawn);
+        self.invitations.on_game_end(is_result, Instant::now());
+        let is_interrupted = matches!(reason, EndReason::Lost(_) | EndReason::Adjourned);
+        if is_interrupted && let Some((opponent, _)) = &self.opponent {
+            // It is counted when it has gone on and is over, or else at the end.
+            self.interrupted.insert(opponent.to_lowercase());
+        } else {
+            self.count_result(*result);
+        }
+    }
+
+    pub(super) fn count_result(&mut self, result: GameResult) {
+        self.summary.count(result);
+        self.metrics.game_over(result_kind(result));
+    }
+}
