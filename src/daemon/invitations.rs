@@ -14,6 +14,7 @@ use std::{
 use crate::{
     game::GameId,
     platform::fics::{Invitation, Outcome},
+    store::Epoch,
 };
 
 /// An invitation that is not answered for so long is withdrawn.
@@ -76,6 +77,8 @@ pub(super) struct Invitations {
     seek_at: Instant,
     is_sought: bool,
     open: Option<Open>,
+    /// Which run of the program this is, so that no invitation has the name of another.
+    run: u64,
     count: u64,
 }
 
@@ -95,7 +98,7 @@ struct Open {
 }
 
 impl Invitations {
-    pub(super) fn new(options: InvitationOptions, now: Instant) -> Self {
+    pub(super) fn new(options: InvitationOptions, (now, today): (Instant, Epoch)) -> Self {
         Self {
             options,
             adjourned: Vec::new(),
@@ -107,6 +110,7 @@ impl Invitations {
             seek_at: now,
             is_sought: false,
             open: None,
+            run: today.secs(),
             count: 0,
         }
     }
@@ -187,7 +191,8 @@ impl Invitations {
     /// The invitation is sent. Returns its name.
     pub(super) fn send(&mut self, invitation: Invitation, now: Instant) -> GameId {
         self.count += 1;
-        let id: GameId = format!("invitation-{}", self.count).parse().expect("a plain name");
+        let id: GameId =
+            format!("fics-{:x}-i{}", self.run, self.count).parse().expect("plain and short");
         match &invitation {
             Invitation::Rematch(_) => self.in_a_row.1 += 1,
             Invitation::Match { name, .. } => {
@@ -276,6 +281,7 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const NOON: Epoch = Epoch::from_secs(1_800_000_000);
 
     fn resume(name: &str) -> Invitation {
         Invitation::Resume(name.to_owned())
@@ -298,7 +304,7 @@ mod tests {
     #[test]
     fn all_adjourned_opponents_are_asked_in_turn_and_again() {
         let now = Instant::now();
-        let mut invitations = Invitations::new(InvitationOptions::default(), now);
+        let mut invitations = Invitations::new(InvitationOptions::default(), (now, NOON));
         invitations.on_adjourned(names(&["Alice", "Bob", "ALICE"]), now);
         assert_eq!(ask(&mut invitations, Outcome::Declined, now), Some(resume("Alice")));
         assert_eq!(ask(&mut invitations, Outcome::Refused, now), Some(resume("Bob")));
@@ -318,7 +324,7 @@ mod tests {
     #[test]
     fn an_offer_without_an_answer_is_withdrawn_and_made_again() {
         let now = Instant::now();
-        let mut invitations = Invitations::new(InvitationOptions::default(), now);
+        let mut invitations = Invitations::new(InvitationOptions::default(), (now, NOON));
         invitations.on_adjourned(names(&["Alice"]), now);
         let next = invitations.next(now).unwrap();
         let id = invitations.send(next, now);
@@ -334,7 +340,7 @@ mod tests {
     fn a_rematch_is_asked_for_as_often_as_is_set() {
         let now = Instant::now();
         let options = InvitationOptions { rematches: 1, ..InvitationOptions::default() };
-        let mut invitations = Invitations::new(options, now);
+        let mut invitations = Invitations::new(options, (now, NOON));
         let rematch = Some(Invitation::Rematch("Alice".to_owned()));
         invitations.on_game("Alice");
         invitations.on_game_end(false, now);
@@ -361,7 +367,7 @@ mod tests {
         let now = Instant::now();
         let options =
             InvitationOptions { names: names(&["Alice", "Bob"]), ..InvitationOptions::default() };
-        let mut invitations = Invitations::new(options, now);
+        let mut invitations = Invitations::new(options, (now, NOON));
         let ask_for = |name: &str| {
             Some(Invitation::Match { name: name.to_owned(), terms: "3 0 unrated".to_owned() })
         };
@@ -381,7 +387,7 @@ mod tests {
         let now = Instant::now();
         let options =
             InvitationOptions { names: names(&["Alice"]), ..InvitationOptions::default() };
-        let mut invitations = Invitations::new(options, now);
+        let mut invitations = Invitations::new(options, (now, NOON));
         let minutes = |count: u32| now + count * 60 * SECOND;
         let next = invitations.next(minutes(10)).unwrap();
         invitations.send(next.clone(), minutes(10));
@@ -395,7 +401,7 @@ mod tests {
     fn a_seek_stands_until_a_game_begins_or_the_slot_is_gone() {
         let now = Instant::now();
         let options = InvitationOptions { seek: "3 0".to_owned(), ..InvitationOptions::default() };
-        let mut invitations = Invitations::new(options, now);
+        let mut invitations = Invitations::new(options, (now, NOON));
         let seek = Some(Invitation::Seek("3 0".to_owned()));
         assert_eq!(ask(&mut invitations, Outcome::Posted, now), seek);
         assert_eq!(invitations.next(now + 3600 * SECOND), None, "it stands");

@@ -1,9 +1,11 @@
-//! When the log gets a summary: as often as is set while there is something to say, and seldom while
+//! When the log gets a summary, and what it says: as often as is set while there is something to say, and seldom while
 //! nothing happens, so that a log of months can still be read.
 
 use std::time::{Duration, Instant};
 
-use crate::daemon::Summary;
+use tracing::info;
+
+use crate::{daemon::Summary, metrics::PlatformMetrics};
 
 /// While nothing happens, so many summaries are left out for each that is written.
 const IDLE_SHARE: u32 = 30;
@@ -31,6 +33,41 @@ impl Pace {
         }
         (self.last, self.said) = (now, summary.clone());
         true
+    }
+}
+
+/// How a platform's loop stands.
+pub(super) struct Standing {
+    pub(super) running: usize,
+    pub(super) waiting: usize,
+    /// How long a move of ours takes to come back, where that is measured.
+    pub(super) lag: Option<Duration>,
+    pub(super) rating: Option<u32>,
+    pub(super) is_connected: bool,
+}
+
+impl Summary {
+    /// Writes it to the log.
+    pub(super) fn log(&self, standing: &Standing, metrics: &PlatformMetrics, message: &str) {
+        let Self { accepted, declined, challenged, won, lost, drawn, aborted, unknown, .. } = self;
+        info!(
+            running = standing.running,
+            waiting = standing.waiting,
+            accepted,
+            declined,
+            challenged,
+            won,
+            lost,
+            drawn,
+            aborted,
+            unknown,
+            moves = metrics.moves(),
+            faults = metrics.faults(),
+            lag_ms = standing.lag.map(|lag| lag.as_millis()),
+            rating = standing.rating,
+            connected = standing.is_connected,
+            "{message}"
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracing::warn;
 
 use crate::{
-    daemon::policy::Criterion,
+    daemon::policy::{Criterion, VARIANT},
     game::{GameId, Scoresheet, TimeControl},
     platform::{Challenge, ChallengeClock, Speed, User},
     store::{
@@ -72,6 +72,28 @@ impl Recorder {
     /// We challenge somebody.
     pub(super) fn challenging(&self, challenge: &Challenge) {
         self.remember(challenge, challenge.target.as_ref(), true);
+    }
+
+    /// We ask somebody, or anybody, for a game on FICS, with time at the start and increment in seconds.
+    pub(super) fn inviting(
+        &self,
+        id: &GameId,
+        (opponent, is_bot): (Option<&str>, bool),
+        rated: bool,
+        clock: Option<ChallengeClock>,
+    ) {
+        self.store.put_challenge(ChallengeRecord {
+            key: self.key(id.clone()),
+            is_ours: true,
+            at: Epoch::now(),
+            opponent: opponent.map(str::to_owned),
+            rating: None,
+            is_bot,
+            variant: VARIANT.to_owned(),
+            rated,
+            clock_s: clock.map(|clock| (clock.initial_s, clock.increment_s)),
+            days: None,
+        });
     }
 
     fn remember(&self, challenge: &Challenge, opponent: Option<&User>, is_ours: bool) {

@@ -1,18 +1,48 @@
-//! What the bot remembers of its games on FICS is what the server has of them.
+//! What the bot remembers of its games on FICS is what the server has of them, and what it counts.
+
+use std::{path::Path, sync::Arc, time::Duration};
 
 use meitner::{
-    arena::ics::IcsOptions,
+    arena::{
+        OpponentKind, SilentOpponent,
+        ics::{IcsHouse, IcsOptions},
+    },
+    daemon::Resources,
+    metrics::Metrics,
     store::{Archive, Filter, Platform, StoreOptions},
 };
 
 use crate::harness::{BOT, HOUSE, Hall};
 
+fn store(folder: &Path) -> StoreOptions {
+    StoreOptions { folder: Some(folder.to_owned()), ..StoreOptions::default() }
+}
+
+/// Our own challenges, by their answers, as `accepted 1`.
+fn own_challenges(folder: &Path) -> Vec<String> {
+    let archive = Archive::open(folder).expect("readable").expect("a file");
+    let counts = archive.challenges(&Filter::default()).expect("readable").into_iter();
+    let mut ours: Vec<String> = counts
+        .filter(|count| count.is_ours)
+        .map(|count| format!("{} {}", count.answer.as_deref().unwrap_or("open"), count.count))
+        .collect();
+    ours.sort();
+    ours
+}
+
+/// What a figure of FICS says, with these words in its labels.
+fn figure(metrics: &Metrics, name: &str, word: &str) -> Option<String> {
+    let text = metrics.text();
+    let mut lines = text.lines().filter(|line| line.starts_with(&format!("{name}{{")));
+    let line = lines.find(|line| line.contains("platform=\"fics\"") && line.contains(word))?;
+    Some(line.rsplit_once(' ')?.1.to_owned())
+}
+
 #[tokio::test]
 async fn a_record_is_complete_and_equals_the_server_s() {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::open(IcsOptions::default()).await;
-    let store = StoreOptions { folder: Some(folder.path().to_owned()), ..StoreOptions::default() };
-    hall.options.store = store;
+    hall.options.store = store(folder.path());
     hall.start();
     hall.challenge("3 0 rated white atomic").await;
     hall.until_finished(1).await;
@@ -43,4 +73,59 @@ async fn a_record_is_complete_and_equals_the_server_s() {
     assert_eq!(end.winner, theirs.ending.unwrap().winner, "{words}");
     assert_eq!(ours.rating_diff, Some(0), "this server changes no rating, and says so");
     assert_eq!(ours.rating_after(), Some(1900));
+}
+
+#[tokio::test]
+async fn our_own_challenges_are_remembered_and_counted_with_their_answers() {
+    let (folder, metrics) = (tempfile::tempdir().unwrap(), Metrics::new());
+    let house = IcsHouse { is_computer: true, ..Hall::house(OpponentKind::Greedy.build(1)) };
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.store = store(folder.path());
+    hall.options.policy.budget.per_day = Some(10);
+    let invitations = &mut hall.options.invitations;
+    invitations.names = vec!["Nobody".to_owned(), HOUSE.to_owned()];
+    invitations.pause = Duration::from_millis(10);
+    invitations.rematches = 1;
+    let resources = Resources::new(&hall.options).with_metrics(&metrics);
+    hall.start_with(&resources);
+    hall.until_finished(2).await;
+    hall.shutdown.advance();
+    let summary = hall.end_of_bot().await.unwrap();
+    assert_eq!(summary.challenged, 2, "{summary:?}");
+    drop(resources);
+    assert_eq!(own_challenges(folder.path()), ["accepted 2", "failed 1"]);
+    let own = |outcome| figure(&metrics, "meitner_own_challenges_total", outcome);
+    let counts =
+        ["sent", "accepted", "failed", "declined", "withdrawn"].map(|word| own(word).unwrap());
+    assert_eq!(counts, ["3", "2", "1", "0", "0"]);
+    assert_eq!(figure(&metrics, "meitner_rating", "").as_deref(), Some("1900"));
+    assert_eq!(figure(&metrics, "meitner_bot_games_left", "").as_deref(), Some("8"));
+}
+
+#[tokio::test]
+async fn a_seek_is_an_own_challenge_that_its_answer_accepts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::with(IcsOptions::default(), Hall::house(Arc::new(SilentOpponent))).await;
+    hall.options.store = store(folder.path());
+    hall.options.invitations.seek = "3 0 unrated".to_owned();
+    hall.start();
+    for (terms, expected) in [
+        ("5 0 unrated black atomic", &["withdrawn 1"][..]),
+        ("3 0 unrated black atomic", &["accepted 1", "withdrawn 1"]),
+    ] {
+        hall.until("a seek is there", |server| !server.seeks().is_empty()).await;
+        hall.server.command(HOUSE, &format!("match {BOT} {terms}"));
+        hall.until("the bot plays", |server| {
+            server.running().iter().any(|game| !game.moves.is_empty())
+        })
+        .await;
+        hall.shutdown.advance();
+        hall.shutdown.advance();
+        hall.end_of_bot().await.unwrap();
+        assert_eq!(own_challenges(folder.path()), expected);
+        hall.until("no game runs", |server| server.running().is_empty()).await;
+        hall.shutdown = meitner::daemon::Shutdown::new();
+        hall.start();
+    }
+    hall.close().await.unwrap();
 }

@@ -19,7 +19,7 @@ use crate::{
         driver::{self, EngineFailedError, Observers},
     },
     metrics::Fault,
-    platform::fics::NewGame,
+    platform::fics::{GameTerms, NewGame},
     search::Engine,
     store::Epoch,
 };
@@ -32,9 +32,17 @@ pub(super) struct Running {
     setbacks: u32,
 }
 
+/// The running game, or the last.
+pub(super) struct LastGame {
+    /// As displayed.
+    pub(super) opponent: String,
+    pub(super) is_computer: bool,
+    pub(super) terms: GameTerms,
+}
+
 impl Supervisor {
     pub(super) fn on_game(&mut self, new: NewGame) {
-        let NewGame { id, opponent, is_computer, is_resumed, challenge, link } = new;
+        let NewGame { id, opponent, is_computer, is_resumed, terms, challenge, link, .. } = new;
         if self.closing.is_leaving() {
             // Without a session the client gives it up.
             return;
@@ -52,8 +60,13 @@ impl Supervisor {
                 }
             });
         }
+        self.count_budget();
+        if let Some(rating) = new.our_rating {
+            self.set_rating(rating);
+        }
+        self.settle_asked(challenge.as_ref(), &terms, is_resumed);
         self.invitations.on_game(&opponent);
-        self.opponent = Some((opponent, is_computer));
+        self.last = Some(LastGame { opponent, is_computer, terms });
         self.slots.start(&id, Holder { user: Some(user), is_human: !is_computer });
         if let Some(challenge) = challenge {
             self.slots.release(&challenge);
@@ -144,9 +157,9 @@ impl Supervisor {
         let is_result = matches!(result, GameResult::Won | GameResult::Lost | GameResult::Drawn);
         self.invitations.on_game_end(is_result, Instant::now());
         let is_interrupted = matches!(reason, EndReason::Lost(_) | EndReason::Adjourned);
-        if is_interrupted && let Some((opponent, _)) = &self.opponent {
+        if is_interrupted && let Some(last) = &self.last {
             // It is counted when it has gone on and is over, or else at the end.
-            self.interrupted.insert(opponent.to_lowercase());
+            self.interrupted.insert(last.opponent.to_lowercase());
         } else {
             self.count_result(*result);
         }

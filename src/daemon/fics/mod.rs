@@ -26,11 +26,14 @@ use tracing::{debug, error, info, warn};
 use crate::{
     daemon::{
         Options, Resources, Shutdown, Summary, Unfinished, budget,
-        fics::games::Running,
+        fics::{
+            games::{LastGame, Running},
+            invite::Asked,
+        },
         invitations::Invitations,
         keeper::Keeper,
         opponents::Opponents,
-        pace::Pace,
+        pace::{Pace, Standing},
         policy::{Criterion, Facts, PolicyOptions, Situation, Verdict, judge},
         queue::{Queue, QueueFull},
         recorder::Recorder,
@@ -78,16 +81,14 @@ pub async fn run(
     let cancel = CancellationToken::new();
     let mut client = JoinSet::new();
     let beat = resources.metrics.begin_loop("fics");
-    let metrics = resources.metrics.platform("fics");
-    let meters = (LagMeter::default(), metrics);
     let account = AccountKey { platform: Platform::Fics, account: link.account.to_lowercase() };
     let token = cancel.clone();
-    client.spawn(async move {
-        let meters = (&meters.0, &meters.1);
-        fics::run(&link, meters, event_sender, request_receiver, token).await
-    });
     let mut supervisor =
         Supervisor::new(options, policy, live, resources, (requests, cancel), account);
+    let (lag, metrics) = (supervisor.lag.clone(), supervisor.metrics.clone());
+    client.spawn(async move {
+        fics::run(&link, (&lag, &metrics), event_sender, request_receiver, token).await
+    });
     let failure = supervisor.run(events, &mut client, &shutdown, &beat).await;
     // Without requests the client takes its leave, unless it is just connecting.
     supervisor.requests = None;
@@ -99,6 +100,7 @@ pub async fn run(
     for _ in 0..supervisor.interrupted.len() {
         supervisor.count_result(GameResult::Unknown);
     }
+    supervisor.settle_all_asked();
     supervisor.log_summary("stopped on FICS");
     supervisor.recorder.close().await;
     failure.map_or(Ok(supervisor.summary), Err)
@@ -132,8 +134,13 @@ struct Supervisor {
     invitations: Invitations,
     /// Whether we are logged in.
     is_online: bool,
-    /// The opponent of the running game, or of the last, and whether it is a program.
-    opponent: Option<(String, bool)>,
+    /// The running game, or the last.
+    last: Option<LastGame>,
+    /// What we have asked for without an answer.
+    asked: Vec<Asked>,
+    /// Our rating, if it is known.
+    rating: Option<u32>,
+    lag: LagMeter,
     /// The opponents of games that were adjourned or lost with the connection, and may go on.
     interrupted: HashSet<String>,
     closing: Closing,
@@ -158,10 +165,13 @@ impl Supervisor {
         Self {
             slots: Slots::sharing(&resources.seats),
             engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
-            invitations: Invitations::new(options.invitations.clone(), now.0),
+            invitations: Invitations::new(options.invitations.clone(), now),
             keeper,
             is_online: false,
-            opponent: None,
+            last: None,
+            asked: Vec::new(),
+            rating: None,
+            lag: LagMeter::default(),
             interrupted: HashSet::new(),
             options,
             shared: resources.clone(),
@@ -207,6 +217,7 @@ impl Supervisor {
                 }
                 _ = tick.tick() => {
                     self.expire();
+                    self.count_budget();
                     self.shared.tell_store_health();
                     if pace.is_due(&self.summary, self.games.len() > 0, Instant::now()) {
                         self.log_summary("summary of FICS");
@@ -264,14 +275,15 @@ impl Supervisor {
                 }
                 self.slots.release_all();
                 self.invitations.on_lost();
+                self.settle_all_asked();
             }
             fics::Event::Adjourned(names) => {
                 self.invitations.on_adjourned(names, Instant::now());
             }
             fics::Event::InvitationOver(id, outcome) => {
-                debug!(?outcome, "an invitation is over without a game");
                 self.slots.release(&id);
                 self.invitations.on_over(&id, outcome, Instant::now());
+                self.on_invitation_over(&id, outcome);
             }
             fics::Event::Challenge(challenge, kind) => self.on_challenge(*challenge, kind),
             fics::Event::ChallengeGone(id) => {
@@ -280,7 +292,12 @@ impl Supervisor {
                 self.slots.release(&id);
             }
             fics::Event::Game(game) => self.on_game(*game),
-            fics::Event::Rated(id, diff) => self.recorder.rated(id, diff),
+            fics::Event::Rated { rating, game } => {
+                self.set_rating(rating);
+                if let Some((id, diff)) = game {
+                    self.recorder.rated(id, diff);
+                }
+            }
         }
     }
 
@@ -411,8 +428,7 @@ impl Supervisor {
             info!(challenge = %id, "accepted, but no game has begun");
         }
         if let Some(id) = self.invitations.expire(now) {
-            self.slots.release(&id);
-            self.request(Request::Withdraw(id));
+            self.withdraw(id, ChallengeAnswer::Expired);
         }
         for challenge in self.queue.expire(now) {
             self.decline(challenge.id, DeclineReason::Later, Criterion::Queue);
@@ -426,7 +442,9 @@ impl Supervisor {
         let until = Instant::now() + self.options.shutdown.finish_limit;
         self.closing = Closing::Finishing { until };
         self.give_way(true);
+        // A seek goes with that.
         self.request(Request::SetOpen(false));
+        self.settle_all_asked();
         for challenge in self.queue.drain() {
             self.decline(challenge.id, DeclineReason::Later, Criterion::Closing);
         }
@@ -462,26 +480,30 @@ impl Supervisor {
         }
     }
 
+    fn count_budget(&self) {
+        let options = &self.current_policy().budget;
+        let left = budget::left(&self.keeper.state().budget, options, Epoch::now());
+        self.metrics.set_bot_games_left(left);
+    }
+
+    fn set_rating(&mut self, rating: u32) {
+        self.rating = Some(rating);
+        self.metrics.set_rating(rating);
+    }
+
     fn current_policy(&self) -> Arc<PolicyOptions> {
         Arc::clone(&self.policy.borrow())
     }
 
     fn log_summary(&self, message: &str) {
-        let Summary { accepted, declined, won, lost, drawn, aborted, unknown, .. } = self.summary;
-        info!(
-            running = self.games.len(),
-            accepted,
-            declined,
-            won,
-            lost,
-            drawn,
-            aborted,
-            unknown,
-            moves = self.metrics.moves(),
-            faults = self.metrics.faults(),
-            connected = self.is_online,
-            "{message}"
-        );
+        let standing = Standing {
+            running: self.games.len(),
+            waiting: self.queue.len(),
+            lag: self.lag.lag().round_trip(),
+            rating: self.rating,
+            is_connected: self.is_online,
+        };
+        self.summary.log(&standing, &self.metrics, message);
     }
 }
 

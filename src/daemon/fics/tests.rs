@@ -8,7 +8,7 @@ use crate::{
         Arrived, Command, EndReason, Event, GameFull, GameState, Lag, Player, Status, TimeControl,
         driver,
     },
-    platform::fics::NewGame,
+    platform::fics::{GameTerms, NewGame},
     rules::Color,
     search,
 };
@@ -71,6 +71,9 @@ impl Loop {
             opponent: "Alice".to_owned(),
             is_computer: false,
             is_resumed: false,
+            is_guest: false,
+            terms: GameTerms { our_color: Color::White, rated: false, clock: None },
+            our_rating: None,
             challenge: None,
             link,
         };

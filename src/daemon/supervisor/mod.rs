@@ -30,7 +30,7 @@ use crate::{
         login::log_in,
         matchmaking::Matchmaker,
         opponents::Opponents,
-        pace::Pace,
+        pace::{Pace, Standing},
         policy::{Criterion, PolicyOptions},
         queue::Queue,
         recorder::Recorder,
@@ -591,26 +591,14 @@ impl Supervisor {
     }
 
     fn log_summary(&self, message: &str) {
-        let Summary { accepted, declined, challenged, won, lost, drawn, aborted, unknown, .. } =
-            self.summary;
-        info!(
-            running = self.games.len(),
-            waiting = self.queue.len(),
-            accepted,
-            declined,
-            challenged,
-            won,
-            lost,
-            drawn,
-            aborted,
-            unknown,
-            moves = self.metrics.moves(),
-            faults = self.metrics.faults(),
-            lag_ms = self.client.lag_meter().lag().round_trip().map(|lag| lag.as_millis()),
-            rating = self.account.rating,
-            connected = self.is_connected,
-            "{message}"
-        );
+        let standing = Standing {
+            running: self.games.len(),
+            waiting: self.queue.len(),
+            lag: self.client.lag_meter().lag().round_trip(),
+            rating: self.account.rating,
+            is_connected: self.is_connected,
+        };
+        self.summary.log(&standing, &self.metrics, message);
     }
 }
 

@@ -13,12 +13,16 @@ use crate::{
         Command, EndReason, Event, GameFull, GameState, LostReason, Player, Room, Status,
         TimeControl,
     },
-    platform::fics::{
-        ending::GameEnd,
-        line::{Channel, GameBegins, MoveRefusal, Said},
-        offer::{Offer, OfferKind, Rating},
-        rules,
-        style12::Board,
+    platform::{
+        ChallengeClock,
+        fics::{
+            client::GameTerms,
+            ending::GameEnd,
+            line::{Channel, GameBegins, MoveRefusal, Said},
+            offer::{Offer, OfferKind, Rating},
+            rules,
+            style12::Board,
+        },
     },
     rules::{Color, DrawReason, History, Move, Outcome, Position},
 };
@@ -160,6 +164,15 @@ impl Table {
     /// Our rating before the game, if it is known.
     pub fn our_rating(&self) -> Option<u32> {
         self.players[self.us.index()].rating
+    }
+
+    /// What does not change in it.
+    pub fn terms(&self) -> GameTerms {
+        let seconds = |time: Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
+        let [initial_s, increment_s] = [self.board.initial, self.board.increment].map(seconds);
+        let clock = ChallengeClock { initial_s, increment_s };
+        let is_timed = (initial_s, increment_s) != (0, 0);
+        GameTerms { our_color: self.us, rated: self.rated, clock: is_timed.then_some(clock) }
     }
 
     /// What would be said of it if it went on after a break.

@@ -18,7 +18,7 @@ use crate::{
     game::{GameId, LagMeter, driver},
     metrics::{PlatformMetrics, StreamKind},
     platform::{
-        Challenge, DeclineReason,
+        Challenge, ChallengeClock, DeclineReason,
         backoff::Backoff,
         fics::{
             LinkError, Options, Retry,
@@ -27,6 +27,7 @@ use crate::{
             session::{End, Session, command_of},
         },
     },
+    rules::Color,
 };
 
 /// A session that lived for so long after its login was healthy: the waits begin anew after it.
@@ -52,8 +53,13 @@ pub enum Event {
     InvitationOver(GameId, Outcome),
     /// A game begins, and waits for somebody to play it.
     Game(Box<NewGame>),
-    /// What a game that is over did to our rating.
-    Rated(GameId, i32),
+    /// Our rating has changed.
+    Rated {
+        /// What it is now.
+        rating: u32,
+        /// The game that has changed it, and by how much, if both are known.
+        game: Option<(GameId, i32)>,
+    },
 }
 
 /// As whom we are logged in.
@@ -122,10 +128,27 @@ pub struct NewGame {
     pub is_computer: bool,
     /// Whether it goes on after a break.
     pub is_resumed: bool,
+    /// Whether the opponent is a guest: such a game does not go on after a break.
+    pub is_guest: bool,
+    /// What is played for, by which clock and with which color.
+    pub terms: GameTerms,
+    /// Our rating, if it is known.
+    pub our_rating: Option<u32>,
     /// The challenge that it came of, or the invitation of ours, if one of them is known.
     pub challenge: Option<GameId>,
     /// For the driver of its session.
     pub link: driver::Link,
+}
+
+/// What does not change in a game, whatever breaks it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameTerms {
+    /// Our color.
+    pub our_color: Color,
+    /// Whether ratings are at stake.
+    pub rated: bool,
+    /// The clock; `None` without a limit of time.
+    pub clock: Option<ChallengeClock>,
 }
 
 /// What the daemon asks for.

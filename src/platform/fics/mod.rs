@@ -25,7 +25,7 @@ mod raw_log;
 mod session;
 
 pub use adapter::Agreements;
-pub use client::{Event, Invitation, Kind, Login, NewGame, Outcome, Request, run};
+pub use client::{Event, GameTerms, Invitation, Kind, Login, NewGame, Outcome, Request, run};
 pub use error::{LinkError, Retry};
 pub use link::Link;
 pub use login::{GUEST, Welcome};

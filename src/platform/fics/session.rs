@@ -344,11 +344,11 @@ impl<'a> Session<'a> {
             ServerLine::GoingDown => warn!("the FICS server is going down soon"),
             ServerLine::RatingChanged(rating) => {
                 info!(rating, "our rating on FICS has changed");
-                if let Some((id, before)) = self.rated.take()
-                    && let Some(diff) = rating.checked_signed_diff(before)
-                {
-                    return self.emit(Event::Rated(id, diff)).await;
-                }
+                let game = self
+                    .rated
+                    .take()
+                    .and_then(|(id, before)| Some((id, rating.checked_signed_diff(before)?)));
+                return self.emit(Event::Rated { rating, game }).await;
             }
             ServerLine::SessionBegins(_)
             | ServerLine::PressReturn
@@ -442,6 +442,8 @@ impl<'a> Session<'a> {
         let id = self.id(&format!("g{}", self.course.games));
         let opponent = table.opponent().to_owned();
         let is_computer = self.computers.contains(&opponent.to_lowercase());
+        let is_guest = self.ratings.get(&opponent).is_some_and(|rating| rating.is_guest);
+        let (terms, our_rating) = (table.terms(), table.our_rating());
         let (event_sender, game_events) = mpsc::channel(GAME_EVENTS_CAPACITY);
         let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
         let game = Game { id: id.clone(), table, events: event_sender, commands };
@@ -459,7 +461,17 @@ impl<'a> Session<'a> {
         self.invited = None;
         let link = driver::Link { events: game_events, commands: command_sender };
         let is_resumed = begins.is_resumed;
-        let game = NewGame { id, opponent, is_computer, is_resumed, challenge, link };
+        let game = NewGame {
+            id,
+            opponent,
+            is_computer,
+            is_resumed,
+            is_guest,
+            terms,
+            our_rating,
+            challenge,
+            link,
+        };
         self.emit(Event::Game(Box::new(game))).await
     }
 
