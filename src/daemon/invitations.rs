@@ -204,11 +204,16 @@ impl Invitations {
         id
     }
 
-    /// It is over without a game.
-    pub(super) fn on_over(&mut self, id: &GameId, outcome: Outcome, now: Instant) {
-        if let Some(open) = self.open.take_if(|open| open.id == *id) {
-            self.settle(&open.invitation, outcome, now);
-        }
+    /// It is over without a game. Returns what it was.
+    pub(super) fn on_over(
+        &mut self,
+        id: &GameId,
+        outcome: Outcome,
+        now: Instant,
+    ) -> Option<Invitation> {
+        let open = self.open.take_if(|open| open.id == *id)?;
+        self.settle(&open.invitation, outcome, now);
+        Some(open.invitation)
     }
 
     /// What is to be withdrawn since nobody has answered.

@@ -16,6 +16,7 @@ mod invitations;
 mod keeper;
 mod login;
 mod matchmaking;
+mod open_games;
 mod opponents;
 mod pace;
 mod queue;

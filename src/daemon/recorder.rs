@@ -48,10 +48,9 @@ impl Recorder {
         }
     }
 
-    /// No game runs any more: each connection that is lost breaks off its game, and what goes on later
-    /// is a new one.
-    pub(super) fn none_runs(&self) {
-        self.missed(Vec::new(), Epoch::now());
+    /// Of the games that began before now these run or may go on: all others are over.
+    pub(super) fn only_open(&self, games: Vec<GameId>) {
+        self.missed(games, Epoch::now());
     }
 
     fn missed(&self, running: Vec<GameId>, before: Epoch) {

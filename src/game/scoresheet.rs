@@ -142,7 +142,10 @@ impl Scorer {
                     let entry = Entry { evaluation, depth, ..Entry::new(*mv) };
                     self.sent = Some(Sent { ply: *ply, entry, at: now });
                 }
-                Action::Finish(ending) if !matches!(ending.reason, EndReason::Lost(_)) => {
+                // What may go on has not ended.
+                Action::Finish(ending)
+                    if !matches!(ending.reason, EndReason::Lost(_) | EndReason::Adjourned) =>
+                {
                     if let Some(sheet) = &mut self.sheet {
                         sheet.ending = Some(ending.clone());
                         is_new = true;

@@ -48,7 +48,7 @@ impl Pending {
         match self.games.get_mut(&record.key) {
             Some(known) => {
                 let started_at = known.started_at.min(record.started_at);
-                *known = GameRecord { started_at, ..record };
+                *known = GameRecord { started_at, ..known.continued_by(record) };
             }
             None => {
                 self.games.insert(record.key.clone(), record);
@@ -69,7 +69,10 @@ impl Pending {
     pub(super) fn put_back(&mut self, old: Self) {
         for (key, record) in old.games {
             match self.games.get_mut(&key) {
-                Some(newer) => newer.started_at = newer.started_at.min(record.started_at),
+                Some(newer) => {
+                    let started_at = newer.started_at.min(record.started_at);
+                    *newer = GameRecord { started_at, ..record.continued_by(newer.clone()) };
+                }
                 None => {
                     self.games.insert(key, record);
                 }

@@ -180,45 +180,55 @@ impl Archive {
             game: record.key.id.to_string(),
             cause,
         };
-        let start = match &record.start_fen {
-            None => Position::initial(),
-            Some(fen) => Position::from_fen(fen).map_err(|error| broken(error.to_string()))?,
-        };
-        let mut history = History::new(start);
-        let moves = self.moves(key).map_err(|cause| self.wrong(cause))?;
-        let mut entries = Vec::with_capacity(moves.len());
-        for (uci, entry) in moves {
-            let mv = history.play_uci(&uci).map_err(|error| broken(error.to_string()))?;
-            entries.push(Entry { mv, ..entry });
-        }
-        record.moves = entries;
+        let moves = moves(&self.connection, key).map_err(|cause| self.wrong(cause))?;
+        record.moves = replay(record.start_fen.as_deref(), moves).map_err(broken)?;
         Ok(record)
-    }
-
-    /// The moves of a game, still as text.
-    fn moves(&self, key: i64) -> rusqlite::Result<Vec<(String, Entry)>> {
-        let mut query =
-            self.connection.prepare("SELECT * FROM move WHERE game = ?1 ORDER BY ply")?;
-        let rows = query.query_map([key], |row| {
-            let mate_in: Option<i32> = row.get("eval_mate")?;
-            let centipawns: Option<i32> = row.get("eval_cp")?;
-            let is_evaluated = mate_in.is_some() || centipawns.is_some();
-            let evaluation = Evaluation { centipawns: centipawns.unwrap_or_default(), mate_in };
-            let entry = Entry {
-                clock: millis(row, "clock_ms")?,
-                evaluation: is_evaluated.then_some(evaluation),
-                depth: row.get("depth")?,
-                lag: millis(row, "lag_ms")?,
-                ..Entry::new(Move::default())
-            };
-            Ok((row.get("uci")?, entry))
-        })?;
-        rows.collect()
     }
 
     pub(super) fn wrong(&self, cause: rusqlite::Error) -> StoreError {
         StoreError::File { path: self.path.clone(), cause }
     }
+}
+
+/// The moves of a game, still as text.
+pub(super) fn moves(connection: &Connection, key: i64) -> rusqlite::Result<Vec<(String, Entry)>> {
+    let mut query = connection.prepare("SELECT * FROM move WHERE game = ?1 ORDER BY ply")?;
+    let rows = query.query_map([key], |row| {
+        let mate_in: Option<i32> = row.get("eval_mate")?;
+        let centipawns: Option<i32> = row.get("eval_cp")?;
+        let is_evaluated = mate_in.is_some() || centipawns.is_some();
+        let evaluation = Evaluation { centipawns: centipawns.unwrap_or_default(), mate_in };
+        let entry = Entry {
+            clock: millis(row, "clock_ms")?,
+            evaluation: is_evaluated.then_some(evaluation),
+            depth: row.get("depth")?,
+            lag: millis(row, "lag_ms")?,
+            ..Entry::new(Move::default())
+        };
+        Ok((row.get("uci")?, entry))
+    })?;
+    rows.collect()
+}
+
+/// Moves that were text.
+///
+/// # Errors
+///
+/// What is wrong with the start position or with a move.
+pub(super) fn replay(
+    start_fen: Option<&str>,
+    moves: Vec<(String, Entry)>,
+) -> Result<Vec<Entry>, String> {
+    let start = match start_fen {
+        None => Position::initial(),
+        Some(fen) => Position::from_fen(fen).map_err(|error| error.to_string())?,
+    };
+    let mut history = History::new(start);
+    let entry = |(uci, entry): (String, Entry)| {
+        let mv = history.play_uci(&uci).map_err(|error| error.to_string())?;
+        Ok(Entry { mv, ..entry })
+    };
+    moves.into_iter().map(entry).collect()
 }
 
 fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {

@@ -137,6 +137,57 @@ impl GameRecord {
         }
     }
 
+    /// What is known of a game by this, its record so far, and a newer one, which may know less of the
+    /// moves before it began. It may be told from the middle, after a break on FICS: then its moves follow
+    /// those that are known, if they lead there. If they do not, they stay, until the game is told from
+    /// where they begin.
+    #[must_use]
+    pub(super) fn continued_by(&self, newer: Self) -> Self {
+        if newer.start_fen == self.start_fen {
+            let moves = self.known_of(&newer.moves);
+            return Self { moves, ..newer };
+        }
+        let Some(fen) = newer.start_fen.as_deref().filter(|_| !self.moves.is_empty()) else {
+            return newer;
+        };
+        let moves = match self.ply_of(fen) {
+            Some(ply) => self.known_of(&[&self.moves[..ply], &newer.moves].concat()),
+            None => self.moves.clone(),
+        };
+        Self { start_fen: self.start_fen.clone(), moves, ..newer }
+    }
+
+    /// These moves, with what is known here of those that are the same.
+    fn known_of(&self, moves: &[Entry]) -> Vec<Entry> {
+        let same = self.moves.iter().zip(moves).take_while(|(old, new)| old.mv == new.mv);
+        let both = same.map(|(old, new)| Entry {
+            clock: new.clock.or(old.clock),
+            lag: new.lag.or(old.lag),
+            ..if new.depth.is_some() { *new } else { Entry { mv: new.mv, ..*old } }
+        });
+        let mut all: Vec<Entry> = both.collect();
+        all.extend_from_slice(&moves[all.len()..]);
+        all
+    }
+
+    /// After how many of the moves this position stands, if after any.
+    fn ply_of(&self, fen: &str) -> Option<usize> {
+        // What a server tells of castling and en passant is not always what we make of it.
+        let place = |fen: &str| {
+            let fields: Vec<&str> = fen.split(' ').collect();
+            [0, 1, 5].map(|index| fields.get(index).map(|&field| field.to_owned()))
+        };
+        let start = self.start_fen.as_deref().map_or(Ok(Position::initial()), Position::from_fen);
+        let (mut history, wanted) = (History::new(start.ok()?), place(fen));
+        for (ply, entry) in self.moves.iter().enumerate() {
+            if place(&history.position().fen()) == wanted {
+                return Some(ply);
+            }
+            history.play(entry.mv).ok()?;
+        }
+        (place(&history.position().fen()) == wanted).then_some(self.moves.len())
+    }
+
     /// Ourselves.
     pub fn us(&self) -> &Player {
         &self.players[self.our_color.index()]
@@ -298,6 +349,50 @@ mod tests {
             ..record("g1f3 f7f6 b1c3 e7e6")
         };
         assert_eq!(elsewhere.opening(), None);
+    }
+
+    #[test]
+    fn a_game_that_is_told_from_the_middle_goes_on_from_what_is_known() {
+        let known = record("g1f3 f7f6 b1c3 e7e6");
+        let fen_after = |moves: &str| {
+            let mut history = History::default();
+            moves.split(' ').for_each(|uci| {
+                history.play_uci(uci).unwrap();
+            });
+            history.position().fen()
+        };
+        let from = |before: &str, moves: &str| {
+            let whole = record(&format!("{before} {moves}"));
+            let moves = whole.moves[before.split(' ').count()..].to_vec();
+            GameRecord { start_fen: Some(fen_after(before)), moves, ..whole }
+        };
+        let moves = |newer: GameRecord| {
+            let joined = known.continued_by(newer);
+            assert_eq!(joined.start_fen, None);
+            joined.moves.iter().map(|entry| entry.mv.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(moves(from("g1f3 f7f6 b1c3 e7e6", "e2e4")), "g1f3 f7f6 b1c3 e7e6 e2e4");
+        assert_eq!(moves(from("g1f3 f7f6", "e2e4")), "g1f3 f7f6 e2e4", "taken back meanwhile");
+        // A move was missed: nothing is lost until the whole game is told.
+        let missed = "g1f3 f7f6 b1c3 e7e6 e2e4";
+        assert_eq!(moves(from(missed, "a7a6")), "g1f3 f7f6 b1c3 e7e6");
+        let whole = record(&format!("{missed} a7a6"));
+        assert_eq!(known.continued_by(whole.clone()), whole);
+        // The same position again is another place.
+        let again = "g1f3 f7f6 f3g1 f6f5 g1f3 f5f4";
+        assert_eq!(record(again).ply_of(&fen_after("g1f3 f7f6 f3g1")), Some(3));
+        let mut thought = known.clone();
+        thought.moves[1].depth = Some(9);
+        thought.moves[3].depth = Some(8);
+        let depths = |newer: &str| {
+            let joined = thought.continued_by(record(newer));
+            joined.moves.iter().map(|entry| entry.depth).collect::<Vec<_>>()
+        };
+        assert_eq!(depths("g1f3 f7f6 b1c3 e7e6 e2e4"), [None, Some(9), None, Some(8), None]);
+        assert_eq!(depths("g1f3 f7f6 e2e4 e7e6"), [None, Some(9), None, None], "another move");
+        let middle = from(missed, "a7a6");
+        assert_eq!(record("").continued_by(middle.clone()), middle, "nothing was known");
+        assert_eq!(middle.continued_by(whole.clone()), whole, "now all is");
     }
 
     #[test]

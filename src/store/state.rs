@@ -90,6 +90,21 @@ pub struct Decline {
     pub rated: bool,
 }
 
+/// A game on FICS that runs, or was broken off and may go on: the server calls it something else then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenGame {
+    /// The id of its record.
+    pub id: String,
+    /// When it last began or went on.
+    pub at: Epoch,
+    /// Whether we are White.
+    pub is_white: bool,
+    /// Whether ratings are at stake.
+    pub rated: bool,
+    /// The clock in seconds, time at the start and increment; none without a limit of time.
+    pub clock_s: Option<(u32, u32)>,
+}
+
 /// What is remembered for one account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -108,6 +123,8 @@ pub struct State {
     pub declines: BTreeMap<String, Vec<Decline>>,
     /// When the games of late began, by the opponents.
     pub games: BTreeMap<String, Vec<Epoch>>,
+    /// The games on FICS that may go on, by the opponents: there is one at most with each.
+    pub open_games: BTreeMap<String, OpenGame>,
 }
 
 impl Default for State {
@@ -120,6 +137,7 @@ impl Default for State {
             open_challenge: None,
             declines: BTreeMap::new(),
             games: BTreeMap::new(),
+            open_games: BTreeMap::new(),
         }
     }
 }
@@ -153,6 +171,7 @@ impl State {
         for (id, games) in &later.games {
             both.games.entry(id.clone()).or_default().extend_from_slice(games);
         }
+        both.open_games.extend(later.open_games.clone());
         both
     }
 
@@ -201,11 +220,19 @@ mod tests {
             increment_s: 2,
             rated: true,
         };
+        let open_game = |id: &str| OpenGame {
+            id: id.to_owned(),
+            at: NOON,
+            is_white: true,
+            rated: true,
+            clock_s: Some((180, 2)),
+        };
         let state = |id: &str, at: Epoch| State {
             quotas: [("both".to_owned(), at), (id.to_owned(), at)].into(),
             open_challenge: Some(id.to_owned()),
             declines: [("both".to_owned(), vec![decline(at)])].into(),
             games: [("both".to_owned(), vec![at])].into(),
+            open_games: [("both".to_owned(), open_game(id)), (id.to_owned(), open_game(id))].into(),
             ..State::default()
         };
         let (old, new) = (state("old", NOON), state("new", NOON.after(HOUR)));
@@ -216,6 +243,8 @@ mod tests {
         assert_eq!(both.open_challenge.as_deref(), Some("new"));
         assert_eq!(both.declines["both"], [decline(NOON), decline(later)]);
         assert_eq!(both.games["both"], [NOON, later]);
+        let open = |id: &str| both.open_games[id].id.as_str();
+        assert_eq!([open("both"), open("old"), open("new")], ["new", "old", "new"]);
         assert_eq!(old.with_later(&State::default()), old);
     }
 }

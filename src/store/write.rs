@@ -1,11 +1,15 @@
 //! Values into tables.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension as _, named_params};
 
 use crate::{
     game::{GameResult, TimeControl},
     rules::Color,
-    store::{AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, MissedRecord, State},
+    store::{
+        AccountKey, AnswerRecord, ChallengeRecord, GameKey, GameRecord, MissedRecord, State, read,
+    },
 };
 
 /// Writes a game, or brings what is there up to it. What was known of a move stays known: after a
@@ -13,13 +17,24 @@ use crate::{
 /// with this.
 pub(super) fn game(connection: &Connection, record: &GameRecord) -> rusqlite::Result<bool> {
     let GameKey { account: AccountKey { platform, account }, id } = &record.key;
-    let known: Option<Option<u64>> = connection
+    let known = connection
         .query_row(
-            "SELECT ended_at FROM game WHERE platform = ?1 AND account = ?2 AND id = ?3",
+            "SELECT key, start_fen, ended_at FROM game
+             WHERE platform = ?1 AND account = ?2 AND id = ?3",
             (platform.as_str(), account, id.as_str()),
-            |row| row.get(0),
+            |row| {
+                let ended_at: Option<u64> = row.get("ended_at")?;
+                Ok((row.get("key")?, row.get("start_fen")?, ended_at))
+            },
         )
         .optional()?;
+    let mut had_ended = false;
+    let mut record = Cow::Borrowed(record);
+    if let Some((key, start_fen, ended_at)) = known {
+        had_ended = ended_at.is_some();
+        record = joined(connection, key, start_fen, record)?;
+    }
+    let record = &*record;
     let (us, opponent) = (record.us(), record.opponent());
     let (initial, increment, days) = match record.time_control {
         TimeControl::Clock { initial, increment } => {
@@ -63,7 +78,24 @@ pub(super) fn game(connection: &Connection, record: &GameRecord) -> rusqlite::Re
         |row| row.get(0),
     )?;
     moves(connection, key, record)?;
-    Ok(end.is_some() && known.flatten().is_none())
+    Ok(end.is_some() && !had_ended)
+}
+
+/// What is to be written of a game whose start and moves are known.
+fn joined<'a>(
+    connection: &Connection,
+    key: i64,
+    start_fen: Option<String>,
+    record: Cow<'a, GameRecord>,
+) -> rusqlite::Result<Cow<'a, GameRecord>> {
+    if record.start_fen.is_none() || record.start_fen == start_fen {
+        return Ok(record);
+    }
+    let moves = read::moves(connection, key)?;
+    // Moves that are not legal are not worth keeping.
+    let Ok(moves) = read::replay(start_fen.as_deref(), moves) else { return Ok(record) };
+    let known = GameRecord { start_fen, moves, ..record.clone().into_owned() };
+    Ok(Cow::Owned(known.continued_by(record.into_owned())))
 }
 
 fn moves(connection: &Connection, key: i64, record: &GameRecord) -> rusqlite::Result<()> {

@@ -4,12 +4,16 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use meitner::{
     arena::{
-        OpponentKind, SilentOpponent,
+        OpponentKind, ScriptedOpponent, SilentOpponent,
         ics::{IcsHouse, IcsOptions},
     },
-    daemon::Resources,
+    daemon::{Resources, Unfinished},
+    game::GameResult,
     metrics::Metrics,
-    store::{Archive, Filter, Platform, StoreOptions},
+    store::{
+        Archive, Epoch, Filter, GameRecord, MissedRecord, PgnFolder, PgnGroup, Platform,
+        StoreOptions,
+    },
 };
 
 use crate::harness::{BOT, HOUSE, Hall};
@@ -73,6 +77,139 @@ async fn a_record_is_complete_and_equals_the_server_s() {
     assert_eq!(end.winner, theirs.ending.unwrap().winner, "{words}");
     assert_eq!(ours.rating_diff, Some(0), "this server changes no rating, and says so");
     assert_eq!(ours.rating_after(), Some(1900));
+}
+
+/// The one game that is remembered, with its moves.
+fn only_game(folder: &Path) -> GameRecord {
+    let archive = Archive::open(folder).expect("readable").expect("a file");
+    let mut games = archive.games(&Filter::default()).expect("readable");
+    assert_eq!(games.len(), 1, "{games:?}");
+    archive.with_moves(games.remove(0)).expect("legal moves")
+}
+
+fn moves(game: &GameRecord) -> Vec<String> {
+    game.moves.iter().map(|entry| entry.mv.to_string()).collect()
+}
+
+/// 2026-12-01: a game that was cut and went on was two records, the first without a result.
+#[tokio::test]
+async fn a_game_that_is_cut_and_goes_on_is_one_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = Hall::house(Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.store = StoreOptions {
+        pgn: Some(PgnFolder { folder: folder.path().join("pgn"), group: PgnGroup::Game }),
+        ..store(folder.path())
+    };
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    for logins in 1..=4 {
+        hall.until("the game goes on", |server| {
+            let is_asked = |line: &String| line == "moves";
+            server.counters().logins == logins
+                && server.running().iter().any(|game| game.moves.len() == 4)
+                && server.commands_of(BOT).iter().filter(|line| is_asked(line)).count() as u64
+                    == logins - 1
+        })
+        .await;
+        if logins < 4 {
+            hall.server.cut(BOT);
+        }
+    }
+    hall.server.command(HOUSE, "resign");
+    hall.until_finished(1).await;
+    let theirs = hall.server.finished()[0].0.clone();
+    hall.shutdown.advance();
+    let summary = hall.end_of_bot().await.unwrap();
+    assert_eq!((summary.won, summary.unknown), (1, 0), "{summary:?}");
+    let ours = only_game(folder.path());
+    assert_eq!(moves(&ours), theirs.moves);
+    assert!(ours.moves[3].depth.is_some(), "what was thought before the break is still known");
+    let end = ours.end.expect("an end");
+    assert_eq!((end.result, end.reason.as_str()), (GameResult::Won, "resignation"));
+    assert_eq!(ours.rating_diff, Some(0), "told of the last part");
+    let files = std::fs::read_dir(folder.path().join("pgn")).unwrap().count();
+    assert_eq!(files, 1, "written once, at its end");
+}
+
+#[tokio::test]
+async fn a_game_that_is_left_and_taken_up_by_the_next_run_is_one_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = Hall::house(Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.store = store(folder.path());
+    hall.options.shutdown.unfinished = Unfinished::Leave;
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    hall.until("all have moved", |server| {
+        server.running().iter().any(|game| game.moves.len() == 4)
+    })
+    .await;
+    hall.shutdown.advance();
+    hall.shutdown.advance();
+    hall.end_of_bot().await.unwrap();
+    let left = only_game(folder.path());
+    assert_eq!(left.end, None);
+    hall.until("it is adjourned", |server| server.adjourned() == 1).await;
+    hall.shutdown = meitner::daemon::Shutdown::new();
+    hall.start();
+    hall.until_said("moves").await;
+    hall.server.command(HOUSE, "resign");
+    hall.until_finished(1).await;
+    hall.shutdown.advance();
+    hall.end_of_bot().await.unwrap();
+    let ours = only_game(folder.path());
+    assert_eq!((&ours.key, ours.started_at), (&left.key, left.started_at));
+    assert_eq!(moves(&ours), hall.server.finished()[0].0.moves);
+    assert_eq!(ours.end.expect("an end").result, GameResult::Won);
+}
+
+#[tokio::test]
+async fn an_adjourned_game_is_unfinished_until_it_cannot_go_on_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = Hall::house(Arc::new(ScriptedOpponent::new("e2e4 d2d4")));
+    let mut hall = Hall::with(IcsOptions::default(), house).await;
+    hall.options.store = store(folder.path());
+    hall.link.agrees.adjourn = true;
+    hall.start();
+    hall.challenge("3 0 rated white atomic").await;
+    hall.until("both have moved twice", |server| {
+        server.running().iter().any(|game| game.moves.len() == 4)
+    })
+    .await;
+    hall.server.command(HOUSE, "adjourn");
+    hall.until("it is adjourned", |server| server.adjourned() == 1).await;
+    hall.shutdown.advance();
+    hall.end_of_bot().await.unwrap();
+    let adjourned = only_game(folder.path());
+    assert_eq!(adjourned.end, None);
+    // What begins within the same second is taken for a new game.
+    let patience = Duration::from_millis(20);
+    while Epoch::now() <= adjourned.started_at {
+        tokio::time::sleep(patience).await;
+    }
+
+    // Another server, where nobody knows of the game.
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    hall.options.store = store(folder.path());
+    hall.start();
+    hall.until_open().await;
+    let news = format!(
+        "\n\rNotification: {HOUSE}, who has an adjourned game with you, has arrived.\n\rfics% "
+    );
+    hall.server.send(BOT, news.as_bytes());
+    hall.until_said("withdraw ").await;
+    let told = async {
+        loop {
+            match only_game(folder.path()).end {
+                Some(end) => return end,
+                None => tokio::time::sleep(patience).await,
+            }
+        }
+    };
+    let end = tokio::time::timeout(Duration::from_secs(30), told).await.expect("no game goes on");
+    hall.close().await.unwrap();
+    assert_eq!((end.result, end.reason.as_str()), (GameResult::Unknown, MissedRecord::REASON));
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ impl Supervisor {
             self.request(Request::Invite(id, invitation));
         } else {
             // Somebody else was quicker.
-            self.invitations.on_over(&id, Outcome::Refused, now);
+            let _unsent = self.invitations.on_over(&id, Outcome::Refused, now);
         }
     }
 
@@ -120,8 +120,16 @@ impl Supervisor {
     }
 
     /// An invitation is over without a game, but for a seek that stands: it is over later.
-    pub(super) fn on_invitation_over(&mut self, id: &GameId, outcome: Outcome) {
+    pub(super) fn on_invitation_over(
+        &mut self,
+        id: &GameId,
+        invitation: Option<&Invitation>,
+        outcome: Outcome,
+    ) {
         debug!(?outcome, "an invitation is over without a game");
+        if let (Some(Invitation::Resume(name)), Outcome::NotAdjourned) = (invitation, outcome) {
+            self.on_game_missed(&name.to_lowercase());
+        }
         if outcome == Outcome::Posted {
             return;
         }

@@ -240,7 +240,11 @@ impl Supervisor {
             fics::Event::Connected(login) => {
                 self.metrics.stream_opened();
                 self.is_online = true;
-                self.recorder.none_runs();
+                if login.is_guest {
+                    // The next guest has another name.
+                    self.keeper.change(|state| state.open_games.clear());
+                }
+                self.tell_open_games();
                 info!(account = login.name, guest = login.is_guest, "playing on FICS");
                 for (kind, criteria) in
                     [("people", &self.options.policy.humans), ("bots", &self.options.policy.bots)]
@@ -282,8 +286,8 @@ impl Supervisor {
             }
             fics::Event::InvitationOver(id, outcome) => {
                 self.slots.release(&id);
-                self.invitations.on_over(&id, outcome, Instant::now());
-                self.on_invitation_over(&id, outcome);
+                let over = self.invitations.on_over(&id, outcome, Instant::now());
+                self.on_invitation_over(&id, over.as_ref(), outcome);
             }
             fics::Event::Challenge(challenge, kind) => self.on_challenge(*challenge, kind),
             fics::Event::ChallengeGone(id) => {
@@ -295,7 +299,7 @@ impl Supervisor {
             fics::Event::Rated { rating, game } => {
                 self.set_rating(rating);
                 if let Some((id, diff)) = game {
-                    self.recorder.rated(id, diff);
+                    self.recorder.rated(self.record_of(id), diff);
                 }
             }
         }

@@ -12,6 +12,7 @@ INSERT INTO game (
 -- Who plays, and when it began, is as it was first seen.
 ON CONFLICT (platform, account, id) DO UPDATE SET
     our_rating_diff = coalesce(excluded.our_rating_diff, our_rating_diff),
+    start_fen = excluded.start_fen,
     ended_at = coalesce(ended_at, excluded.ended_at),
     result = coalesce(excluded.result, result),
     winner = coalesce(excluded.winner, winner),
