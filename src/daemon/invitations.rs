@@ -14,7 +14,7 @@ use std::{
 use crate::{
     game::GameId,
     platform::fics::{Invitation, Outcome},
-    store::Epoch,
+    store::{Epoch, Invited, State},
 };
 
 /// An invitation that is not answered for so long is withdrawn.
@@ -25,6 +25,8 @@ const MOST_DOUBLINGS: u32 = 5;
 const REMATCH_PAUSE: Duration = Duration::from_secs(2);
 /// The same name is asked again after so long.
 const ASK_AGAIN: Duration = Duration::from_hours(1);
+/// Of more names those are forgotten that were asked longest ago.
+const MOST_NAMES: usize = 512;
 /// A seek is posted at most so often.
 const SEEK_PAUSE: Duration = Duration::from_mins(1);
 
@@ -82,10 +84,13 @@ pub(super) struct Invitations {
     count: u64,
 }
 
-/// An adjourned game whose other player is online.
+/// An adjourned game whose other player is online, or was when the connection was lost: how often was
+/// asked outlives that.
 #[derive(Debug)]
 struct Adjourned {
     name: String,
+    /// Whether the server has said so since the login.
+    is_here: bool,
     ask_at: Instant,
     asked: u32,
 }
@@ -115,20 +120,49 @@ impl Invitations {
         }
     }
 
-    /// These have an adjourned game with us, and are online.
-    pub(super) fn on_adjourned(&mut self, names: Vec<String>, now: Instant) {
-        for name in names {
-            match self.adjourned.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&name)) {
-                // Just arrived.
-                Some(known) => known.ask_at = now,
-                None => self.adjourned.push(Adjourned { name, ask_at: now, asked: 0 }),
+    /// Knows whom we asked before a restart.
+    pub(super) fn recall(&mut self, state: &State, (now, today): (Instant, Epoch)) {
+        for (name, invited) in &state.invited {
+            let wait = ASK_AGAIN.saturating_sub(invited.at.age_at(today));
+            self.not_before.insert(name.clone(), now + wait);
+            if invited.is_declined {
+                self.declined.insert(name.clone());
             }
         }
     }
 
-    /// The connection is down: the next login tells everything anew.
+    /// Remembers beyond a restart that somebody is asked by name, or has declined.
+    pub(super) fn remember(state: &mut State, name: &str, is_declined: bool, today: Epoch) {
+        let (invited, name) = (&mut state.invited, name.to_lowercase());
+        if invited.len() >= MOST_NAMES && !invited.contains_key(&name) {
+            let oldest = invited.iter().min_by_key(|(_, invited)| invited.at);
+            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
+                invited.remove(&oldest);
+            }
+        }
+        let known = invited.entry(name).or_insert(Invited { at: today, is_declined });
+        known.at = today;
+        known.is_declined |= is_declined;
+    }
+
+    /// These have an adjourned game with us, and are online.
+    pub(super) fn on_adjourned(&mut self, names: Vec<String>, now: Instant) {
+        for name in names {
+            match self.adjourned.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&name)) {
+                // We have just arrived: the pause goes on.
+                Some(known) if !known.is_here => known.is_here = true,
+                // They have.
+                Some(known) => known.ask_at = now,
+                None => {
+                    self.adjourned.push(Adjourned { name, is_here: true, ask_at: now, asked: 0 });
+                }
+            }
+        }
+    }
+
+    /// The connection is down: the next login tells everything anew, but for how often we have asked.
     pub(super) fn on_lost(&mut self) {
-        self.adjourned.clear();
+        self.adjourned.iter_mut().for_each(|adjourned| adjourned.is_here = false);
         (self.rematch, self.open, self.is_sought) = (None, None, false);
     }
 
@@ -155,7 +189,8 @@ impl Invitations {
         if self.open.is_some() {
             return None;
         }
-        let resume = self.adjourned.iter().find(|adjourned| adjourned.ask_at <= now);
+        let is_due = |adjourned: &&Adjourned| adjourned.is_here && adjourned.ask_at <= now;
+        let resume = self.adjourned.iter().find(is_due);
         let resume = resume.map(|adjourned| Invitation::Resume(adjourned.name.clone()));
         let rematch = || {
             let (name, _) = self.rematch.as_ref().filter(|(_, at)| *at <= now)?;
@@ -339,6 +374,48 @@ mod tests {
         assert_eq!(invitations.next(now + 90 * SECOND), Some(resume("Alice")));
         invitations.on_lost();
         assert_eq!(invitations.next(now + 90 * SECOND), None, "the next login tells");
+    }
+
+    /// 2026-12-01: with each link that was lost all were asked at once, again and again.
+    #[test]
+    fn the_pauses_between_offers_grow_over_a_lost_link() {
+        let now = Instant::now();
+        let mut invitations = Invitations::new(InvitationOptions::default(), (now, NOON));
+        invitations.on_adjourned(names(&["Alice"]), now);
+        assert_eq!(ask(&mut invitations, Outcome::Declined, now), Some(resume("Alice")));
+        invitations.on_lost();
+        invitations.on_adjourned(names(&["Alice", "Bob"]), now);
+        assert_eq!(ask(&mut invitations, Outcome::Declined, now), Some(resume("Bob")));
+        assert_eq!(invitations.next(now + 29 * SECOND), None);
+        let later = now + 30 * SECOND;
+        assert_eq!(ask(&mut invitations, Outcome::Declined, later), Some(resume("Alice")));
+        invitations.on_lost();
+        assert_eq!(invitations.next(later + 60 * SECOND), None, "we are not there");
+        invitations.on_adjourned(names(&["Alice"]), later);
+        assert_eq!(invitations.next(later + 59 * SECOND), None, "twice as long");
+        assert_eq!(invitations.next(later + 60 * SECOND), Some(resume("Alice")));
+    }
+
+    #[test]
+    fn who_was_asked_before_a_restart_is_not_asked_again_soon_nor_after_a_decline() {
+        let (now, mut state) = (Instant::now(), State::default());
+        for (name, is_declined) in [("Alice", true), ("Alice", false), ("Bob", false)] {
+            Invitations::remember(&mut state, name, is_declined, NOON);
+        }
+        let options =
+            InvitationOptions { names: names(&["Alice", "Bob"]), ..InvitationOptions::default() };
+        let today = NOON.after(ASK_AGAIN / 2);
+        let mut invitations = Invitations::new(options, (now, today));
+        invitations.recall(&state, (now, today));
+        assert_eq!(invitations.next(now + 29 * 60 * SECOND), None);
+        let next = invitations.next(now + 30 * 60 * SECOND);
+        assert_eq!(next.as_ref().and_then(Invitation::name), Some("Bob"));
+        for number in 0..MOST_NAMES {
+            let later = today.after(SECOND);
+            Invitations::remember(&mut state, &format!("n{number}"), false, later);
+        }
+        assert_eq!(state.invited.len(), MOST_NAMES);
+        assert!(!state.invited.contains_key("alice"), "the oldest are forgotten");
     }
 
     #[test]

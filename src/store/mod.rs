@@ -29,6 +29,6 @@ pub use record::{
     MissedRecord, ParsePlatformError, Platform,
 };
 pub use schema::FORMAT;
-pub use state::{Budget, Decline, Epoch, OpenGame, State};
+pub use state::{Budget, Decline, Epoch, Invited, OpenGame, State};
 pub use stats::{ChallengeCount, GroupBy, RatingPoint, Score};
 pub use writer::{Store, StoreOptions};

@@ -105,6 +105,15 @@ pub struct OpenGame {
     pub clock_s: Option<(u32, u32)>,
 }
 
+/// When somebody on FICS was last asked for a game, and how that went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invited {
+    /// When.
+    pub at: Epoch,
+    /// Whether they have ever declined.
+    pub is_declined: bool,
+}
+
 /// What is remembered for one account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -125,6 +134,8 @@ pub struct State {
     pub games: BTreeMap<String, Vec<Epoch>>,
     /// The games on FICS that may go on, by the opponents: there is one at most with each.
     pub open_games: BTreeMap<String, OpenGame>,
+    /// Whom we have asked for a game on FICS by name.
+    pub invited: BTreeMap<String, Invited>,
 }
 
 impl Default for State {
@@ -138,6 +149,7 @@ impl Default for State {
             declines: BTreeMap::new(),
             games: BTreeMap::new(),
             open_games: BTreeMap::new(),
+            invited: BTreeMap::new(),
         }
     }
 }
@@ -172,6 +184,11 @@ impl State {
             both.games.entry(id.clone()).or_default().extend_from_slice(games);
         }
         both.open_games.extend(later.open_games.clone());
+        for (name, later) in &later.invited {
+            let known = both.invited.entry(name.clone()).or_insert_with(|| later.clone());
+            known.at = known.at.max(later.at);
+            known.is_declined |= later.is_declined;
+        }
         both
     }
 
@@ -233,6 +250,7 @@ mod tests {
             declines: [("both".to_owned(), vec![decline(at)])].into(),
             games: [("both".to_owned(), vec![at])].into(),
             open_games: [("both".to_owned(), open_game(id)), (id.to_owned(), open_game(id))].into(),
+            invited: [("both".to_owned(), Invited { at, is_declined: id == "old" })].into(),
             ..State::default()
         };
         let (old, new) = (state("old", NOON), state("new", NOON.after(HOUR)));
@@ -243,6 +261,7 @@ mod tests {
         assert_eq!(both.open_challenge.as_deref(), Some("new"));
         assert_eq!(both.declines["both"], [decline(NOON), decline(later)]);
         assert_eq!(both.games["both"], [NOON, later]);
+        assert_eq!(both.invited["both"], Invited { at: later, is_declined: true });
         let open = |id: &str| both.open_games[id].id.as_str();
         assert_eq!([open("both"), open("old"), open("new")], ["new", "old", "new"]);
         assert_eq!(old.with_later(&State::default()), old);

@@ -91,6 +91,26 @@ impl Hall {
         IcsHouse::new(HOUSE, opponent)
     }
 
+    /// Makes an account for a person and logs in with it.
+    pub(crate) async fn player(&self, name: &str) -> fics::Link {
+        self.server.add_account(&IcsAccount {
+            name: name.to_owned(),
+            password: PASSWORD.to_owned(),
+            is_computer: false,
+            rating: 1500,
+        });
+        self.log_in(name).await
+    }
+
+    /// Logs in with an account that there is.
+    pub(crate) async fn log_in(&self, name: &str) -> fics::Link {
+        let options = fics::Options { account: name.to_owned(), ..self.link.clone() };
+        let mut link =
+            fics::Link::open(&options, std::time::Instant::now()).await.expect("a server");
+        link.log_in(&options).await.expect("a login");
+        link
+    }
+
     /// Lets the bot begin.
     pub(crate) fn start(&mut self) {
         let resources = Resources::new(&self.options);

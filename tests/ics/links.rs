@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use meitner::{
-    arena::{
-        ScriptedOpponent,
-        ics::{IcsAccount, IcsOptions},
-    },
+    arena::{ScriptedOpponent, ics::IcsOptions},
     daemon::Unfinished,
     platform::fics::{self, LinkError},
 };
@@ -172,21 +169,9 @@ async fn a_game_that_is_cut_again_and_again_is_come_back_to_soon() {
 
 /// Alice, who has adjourned a game with the bot by leaving, and has come back.
 async fn alice_comes_back(hall: &mut Hall) -> fics::Link {
-    hall.server.add_account(&IcsAccount {
-        name: "Alice".to_owned(),
-        password: "x".to_owned(),
-        is_computer: false,
-        rating: 1500,
-    });
     hall.start();
     hall.until_open().await;
-    let options = fics::Options {
-        account: "Alice".to_owned(),
-        password: "x".to_owned().into(),
-        ..hall.link.clone()
-    };
-    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.expect("a server");
-    alice.log_in(&options).await.expect("a login");
+    let mut alice = hall.player("Alice").await;
     for line in ["iset nowrap 1", "match Meitner 3 0 rated white atomic"] {
         alice.send(line);
     }
@@ -199,9 +184,7 @@ async fn alice_comes_back(hall: &mut Hall) -> fics::Link {
     }
     alice.close().await;
     hall.until("it is adjourned", |server| server.adjourned() == 1).await;
-    let mut alice = fics::Link::open(&options, std::time::Instant::now()).await.expect("a server");
-    alice.log_in(&options).await.expect("a login");
-    alice
+    hall.log_in("Alice").await
 }
 
 #[tokio::test]
@@ -311,7 +294,7 @@ async fn an_adjourned_game_waits_for_a_slot() {
 }
 
 /// Reads until a line holds this.
-async fn drain_until(link: &mut fics::Link, text: &str) {
+pub(crate) async fn drain_until(link: &mut fics::Link, text: &str) {
     let reading = async {
         loop {
             let (frame, _) = link.next().await.expect("a connection");

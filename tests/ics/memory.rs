@@ -16,7 +16,10 @@ use meitner::{
     },
 };
 
-use crate::harness::{BOT, HOUSE, Hall};
+use crate::{
+    harness::{BOT, HOUSE, Hall},
+    links::drain_until,
+};
 
 fn store(folder: &Path) -> StoreOptions {
     StoreOptions { folder: Some(folder.to_owned()), ..StoreOptions::default() }
@@ -237,6 +240,37 @@ async fn our_own_challenges_are_remembered_and_counted_with_their_answers() {
     assert_eq!(counts, ["3", "2", "1", "0", "0"]);
     assert_eq!(figure(&metrics, "meitner_rating", "").as_deref(), Some("1900"));
     assert_eq!(figure(&metrics, "meitner_bot_games_left", "").as_deref(), Some("8"));
+}
+
+/// 2026-12-01: who had declined was asked again after each restart.
+#[tokio::test]
+async fn who_declines_is_remembered_beyond_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::open(IcsOptions::default()).await;
+    let mut alice = hall.player("Alice").await;
+    hall.options.store = store(folder.path());
+    let invitations = &mut hall.options.invitations;
+    (invitations.names, invitations.pause) = (vec!["Alice".to_owned()], Duration::ZERO);
+    hall.start();
+    drain_until(&mut alice, "Challenge: Meitner").await;
+    alice.send("decline");
+    drain_until(&mut alice, "You decline").await;
+    let is_told = async {
+        while !own_challenges(folder.path()).contains(&"declined 1".to_owned()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), is_told).await.expect("it is declined");
+    hall.shutdown.advance();
+    hall.end_of_bot().await.unwrap();
+    hall.shutdown = meitner::daemon::Shutdown::new();
+    hall.start();
+    // It plays, and asks nobody before or after.
+    hall.challenge("3 0 unrated atomic").await;
+    hall.until_finished(1).await;
+    let commands = hall.server.commands_of(BOT);
+    assert_eq!(commands.iter().filter(|line| line.starts_with("match ")).count(), 1);
+    hall.close().await.unwrap();
 }
 
 #[tokio::test]

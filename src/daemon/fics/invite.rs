@@ -5,14 +5,17 @@ use std::time::Instant;
 use tracing::{debug, info};
 
 use crate::{
-    daemon::{fics::Supervisor, policy::PolicyOptions, slots::Holder, supervisor::Closing},
+    daemon::{
+        fics::Supervisor, invitations::Invitations, policy::PolicyOptions, slots::Holder,
+        supervisor::Closing,
+    },
     game::GameId,
     metrics::OwnChallenge,
     platform::{
         ChallengeClock,
         fics::{GameTerms, Invitation, Outcome, Request},
     },
-    store::ChallengeAnswer,
+    store::{ChallengeAnswer, Epoch},
 };
 
 /// Something that we have asked for without an answer.
@@ -51,6 +54,9 @@ impl Supervisor {
         if self.slots.reserve(id.clone(), Holder { user, is_human: !is_bot }) {
             info!(?invitation, "asking for a game on FICS");
             self.remember_asked(id.clone(), &invitation, is_bot);
+            if let Invitation::Match { name, .. } = &invitation {
+                self.remember_name(name, false);
+            }
             self.request(Request::Invite(id, invitation));
         } else {
             // Somebody else was quicker.
@@ -114,6 +120,12 @@ impl Supervisor {
         self.asked.push(Asked { id, is_seek, rated, clock });
     }
 
+    fn remember_name(&self, name: &str, is_declined: bool) {
+        self.keeper.change(|state| {
+            Invitations::remember(state, name, is_declined, Epoch::now());
+        });
+    }
+
     fn take_asked(&mut self, id: &GameId) -> Option<Asked> {
         let index = self.asked.iter().position(|asked| asked.id == *id)?;
         Some(self.asked.remove(index))
@@ -132,6 +144,9 @@ impl Supervisor {
         }
         if outcome == Outcome::Posted {
             return;
+        }
+        if let (Some(Invitation::Match { name, .. }), Outcome::Declined) = (invitation, outcome) {
+            self.remember_name(name, true);
         }
         let Some(asked) = self.take_asked(id) else { return };
         let why = match outcome {

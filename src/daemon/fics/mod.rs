@@ -162,10 +162,12 @@ impl Supervisor {
         let keeper = Keeper::new(resources.store.clone(), account.clone());
         let mut opponents = Opponents::default();
         opponents.recall(&keeper.state(), now);
+        let mut invitations = Invitations::new(options.invitations.clone(), now);
+        invitations.recall(&keeper.state(), now);
         Self {
             slots: Slots::sharing(&resources.seats),
             engines: Engines::new(options.engine, resources.scheduler.clone(), 1),
-            invitations: Invitations::new(options.invitations.clone(), now),
+            invitations,
             keeper,
             is_online: false,
             last: None,

@@ -403,7 +403,7 @@ impl Table {
             OfferKind::Draw => self.draw_offer = Some(offer.index),
             OfferKind::Takeback(1..=LONGEST_TAKEBACK) => self.takeback_offer = Some(offer.index),
             OfferKind::Match(_) => return effects,
-            // To change sides or to pause would be a game that nobody has asked us for.
+            // Why nobody changes sides or pauses is in section 4 of the FICS notes.
             OfferKind::Abort
             | OfferKind::Adjourn
             | OfferKind::Takeback(_)
