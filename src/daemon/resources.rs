@@ -28,6 +28,7 @@ impl Resources {
     /// As many games and cores, and games played, as the options say. The file of what is remembered
     /// is opened, which takes milliseconds.
     pub fn new(options: &Options) -> Self {
+        game::know_machine();
         Self {
             seats: Seats::new(options.concurrency),
             scheduler: Scheduler::new(options.cores),

@@ -23,7 +23,7 @@ mod text;
 pub use action::{Action, Command, Ending, GameResult, SearchRequest, Trouble};
 pub use chat::{
     ChatCommand, ChatOptions, MAX_CHAT_CHARS, Names, RoomOptions, Template, TemplateError,
-    WaitingNames,
+    WaitingNames, know_machine,
 };
 pub use clock::Clock;
 pub use decision::{

@@ -1,5 +1,5 @@
 //! What machine the bot runs on, for those who ask. The system tells, as Linux does under `/proc`; where
-//! it does not, nobody knows.
+//! it does not, as where `ProcSubset=pid` hides it from a service, nobody knows.
 
 use std::{fs, sync::LazyLock, thread::available_parallelism};
 
@@ -18,7 +18,7 @@ pub(in crate::game) struct Machine {
 }
 
 impl Machine {
-    /// This machine. It is asked once, which takes no longer than a line of the log.
+    /// This machine. It is asked once, which can take milliseconds where there are many processors.
     pub(in crate::game) fn this() -> &'static Self {
         static THIS: LazyLock<Machine> = LazyLock::new(|| {
             let text = |path| fs::read_to_string(path).unwrap_or_default();

@@ -15,6 +15,11 @@ pub use template::{Names, Template, TemplateError};
 
 use crate::game::Room;
 
+/// Asks the system what machine this is, so that no game has to wait for it.
+pub fn know_machine() {
+    Machine::this();
+}
+
 /// The longest line of chat that lichess takes, in characters.
 pub const MAX_CHAT_CHARS: usize = 140;
 /// What the bot calls its engine.

@@ -67,7 +67,8 @@ impl Session {
             (EndReason::Aborted, None) => GameResult::Aborted,
             (_, None) => GameResult::Drawn,
         };
-        if !matches!(result, GameResult::Unknown | GameResult::Aborted) {
+        // Of a game that was over when we came, nobody waits for a word.
+        if self.has_greeted && !matches!(result, GameResult::Unknown | GameResult::Aborted) {
             self.take_leave(out);
         }
         let plies = self.game.as_ref().map_or(0, Record::ply);
