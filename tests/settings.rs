@@ -260,7 +260,7 @@ fn the_games_that_are_sought_are_set() {
         &settings.daemon.policy.matchmaking;
     let clocks = [(180, 2, 5), (30, 1, 1)].map(|(initial_s, increment_s, weight)| {
         let clock = platform::ChallengeClock { initial_s, increment_s };
-        daemon::WeightedClock { clock, weight, mode: None }
+        daemon::WeightedClock { weight, ..daemon::WeightedClock::of(clock) }
     });
     assert_eq!(*time_controls, clocks);
     assert_eq!((*mode, *pause), (daemon::Mode::Rated, std::time::Duration::from_mins(1)));
@@ -529,7 +529,8 @@ fn demands_on_opponents_that_contradict_each_other_are_told() {
             "[matchmaking]\ntime_controls = []",
             "my.toml: `matchmaking.time_controls` is [], but must be a list of at least one clock \
              in minutes and seconds, like 3+2, or 3+2*5 to choose it five times as often, and perhaps \
-             rated, casual or both, like 3+2*5 rated",
+             rated, casual or both, and the least and greatest rating of the opponent, like \
+             3+2*5 rated 1800-2400",
         ),
         (
             "[matchmaking]\ntime_controls = [\"3+2\", \"0.1+1*2\"]",

@@ -53,8 +53,8 @@ pub struct MatchmakingOptions {
     pub min_rating_difference: Option<u32>,
     /// Most that it differs from ours, either way.
     pub max_rating_difference: Option<u32>,
-    /// Whether stronger or weaker ones are challenged more often.
-    pub preference: RatingPreference,
+    /// Who of those that fit is challenged.
+    pub preference: OpponentPreference,
     /// Least number of atomic games of the opponent.
     pub min_games: u32,
     /// Whoever is on this list is not challenged, beside those whose challenges are declined.
@@ -75,11 +75,8 @@ pub struct MatchmakingOptions {
 
 impl Default for MatchmakingOptions {
     fn default() -> Self {
-        let clock = |initial_s, increment_s| WeightedClock {
-            clock: ChallengeClock { initial_s, increment_s },
-            weight: 1,
-            mode: None,
-        };
+        let clock =
+            |initial_s, increment_s| WeightedClock::of(ChallengeClock { initial_s, increment_s });
         Self {
             enabled: false,
             time_controls: vec![clock(60, 1), clock(180, 0), clock(180, 2)],
@@ -88,7 +85,7 @@ impl Default for MatchmakingOptions {
             max_rating: None,
             min_rating_difference: None,
             max_rating_difference: None,
-            preference: RatingPreference::None,
+            preference: OpponentPreference::None,
             min_games: 1,
             block: Names::default(),
             only: Names::default(),
@@ -117,6 +114,16 @@ pub struct WeightedClock {
     pub weight: u32,
     /// Rated or casual, if that is another than [`MatchmakingOptions::mode`].
     pub mode: Option<Mode>,
+    /// Least and greatest rating of the opponent, instead of [`MatchmakingOptions::min_rating`] and
+    /// [`MatchmakingOptions::max_rating`].
+    pub ratings: Option<(u32, u32)>,
+}
+
+impl WeightedClock {
+    /// One of weight 1 that says nothing else.
+    pub const fn of(clock: ChallengeClock) -> Self {
+        Self { clock, weight: 1, mode: None, ratings: None }
+    }
 }
 
 /// Whether ratings are to be at stake.
@@ -132,10 +139,10 @@ pub enum Mode {
     Both,
 }
 
-/// Whether stronger or weaker opponents are challenged more often.
+/// Who of several opponents is challenged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RatingPreference {
+pub enum OpponentPreference {
     /// All are challenged as often.
     #[default]
     None,
@@ -143,6 +150,8 @@ pub enum RatingPreference {
     High,
     /// The weaker of them.
     Low,
+    /// One after the other, by the ids of their accounts.
+    Sequential,
 }
 
 /// What the next step rests on, besides what was done so far.
@@ -201,6 +210,8 @@ pub(super) struct Matchmaker {
     in_vain: u32,
     throttle: Throttle,
     challenged_at: HashMap<String, Instant>,
+    /// Who was challenged last.
+    last: String,
     /// The running games that came of our challenges.
     games: HashSet<GameId>,
     random: fastrand::Rng,
@@ -248,6 +259,7 @@ impl Matchmaker {
             in_vain: 0,
             throttle: Throttle::new(MOST_IN_A_MINUTE, Duration::from_mins(1)),
             challenged_at: HashMap::new(),
+            last: String::new(),
             games: HashSet::new(),
             random,
         }
@@ -316,6 +328,7 @@ impl Matchmaker {
             return None;
         };
         self.throttle.count(now);
+        self.last.clone_from(&offer.target);
         self.challenged_at.retain(|_, at| now.saturating_duration_since(*at) < options.again_after);
         if self.challenged_at.len() < MAX_CHALLENGED {
             self.challenged_at.insert(offer.target.clone(), now);
@@ -327,10 +340,12 @@ impl Matchmaker {
     /// Draws a clock and a mode, then somebody who may want such a game; if there is nobody, others.
     fn choose(&mut self, options: &MatchmakingOptions, situation: &Situation<'_>) -> Option<Offer> {
         let mut clocks = options.time_controls.clone();
-        while let Some(WeightedClock { clock, mode, .. }) = self.draw(&mut clocks) {
+        while let Some(WeightedClock { clock, mode, ratings, .. }) = self.draw(&mut clocks) {
+            let window = ratings.map(|(least, most)| (Some(least), Some(most)));
+            let window = window.unwrap_or((options.min_rating, options.max_rating));
             for rated in self.modes(mode.unwrap_or(options.mode)) {
                 let fits = |bot: &&OnlineBot| {
-                    is_wanted(bot, options, situation)
+                    is_wanted(bot, window, options, situation)
                         && !self.was_challenged(&bot.id, options, situation.now)
                         && !declines::forbid(
                             situation.state,
@@ -345,8 +360,13 @@ impl Matchmaker {
                     let [one, other] =
                         [(); 2].map(|()| fitting[self.random.usize(..fitting.len())]);
                     let bot = match options.preference {
-                        RatingPreference::High if other.rating > one.rating => other,
-                        RatingPreference::Low if other.rating < one.rating => other,
+                        OpponentPreference::High if other.rating > one.rating => other,
+                        OpponentPreference::Low if other.rating < one.rating => other,
+                        // Those after the last one come first.
+                        OpponentPreference::Sequential => fitting
+                            .iter()
+                            .min_by_key(|bot| (bot.id <= self.last, &bot.id))
+                            .unwrap_or(&one),
                         _ => one,
                     };
                     return Some(Offer { target: bot.id.clone(), clock, rated });
@@ -540,7 +560,12 @@ impl Matchmaker {
 }
 
 /// Whether a bot is one of those whom we challenge, whatever the game.
-fn is_wanted(bot: &OnlineBot, options: &MatchmakingOptions, situation: &Situation<'_>) -> bool {
+fn is_wanted(
+    bot: &OnlineBot,
+    (min_rating, max_rating): (Option<u32>, Option<u32>),
+    options: &MatchmakingOptions,
+    situation: &Situation<'_>,
+) -> bool {
     let policy = situation.policy;
     let is_listed = options.only.is_empty() || options.only.contains(&bot.id);
     let is_blocked = options.block.contains(&bot.id) || policy.block.contains(&bot.id);
@@ -559,8 +584,8 @@ fn is_wanted(bot: &OnlineBot, options: &MatchmakingOptions, situation: &Situatio
         && is_listed
         && !is_blocked
         && bot.games >= options.min_games
-        && least(options.min_rating, bot.rating)
-        && most(options.max_rating, bot.rating)
+        && least(min_rating, bot.rating)
+        && most(max_rating, bot.rating)
         && least(options.min_rating_difference, difference)
         && most(options.max_rating_difference, difference)
         && !declines::has_no_games_left(situation.state, &bot.id, situation.today)

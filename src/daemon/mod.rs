@@ -30,7 +30,7 @@ mod tournament;
 
 pub use budget::BudgetOptions;
 pub use invitations::InvitationOptions;
-pub use matchmaking::{MatchmakingOptions, Mode, RatingPreference, WeightedClock};
+pub use matchmaking::{MatchmakingOptions, Mode, OpponentPreference, WeightedClock};
 pub use policy::{Criteria, PolicyOptions};
 pub use queue::{Order, Preference, QueueOptions};
 pub use resources::Resources;

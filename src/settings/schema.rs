@@ -205,7 +205,8 @@ impl Kind {
             Self::Clocks => "a list of clocks in minutes and seconds, like 3+2".to_owned(),
             Self::WeightedClocks => {
                 "a list of at least one clock in minutes and seconds, like 3+2, or 3+2*5 to choose \
-                 it five times as often, and perhaps rated, casual or both, like 3+2*5 rated"
+                 it five times as often, and perhaps rated, casual or both, and the least and \
+                 greatest rating of the opponent, like 3+2*5 rated 1800-2400"
                     .to_owned()
             }
             Self::Tournaments => {

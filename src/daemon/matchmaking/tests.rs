@@ -103,7 +103,7 @@ fn id(name: &str) -> GameId {
 /// One clock, so that the same opponent can be challenged again at once.
 fn plain() -> MatchmakingOptions {
     MatchmakingOptions {
-        time_controls: vec![WeightedClock { clock: BLITZ, weight: 1, mode: None }],
+        time_controls: vec![WeightedClock::of(BLITZ)],
         again_after: Duration::ZERO,
         ..MatchmakingOptions::default()
     }
@@ -200,7 +200,7 @@ fn without_a_rating_there_is_no_window() {
 
 #[test]
 fn clocks_are_drawn_by_weight_and_modes_evenly() {
-    let clock = |clock, weight| WeightedClock { clock, weight, mode: None };
+    let clock = |clock, weight| WeightedClock { weight, ..WeightedClock::of(clock) };
     let options =
         MatchmakingOptions { time_controls: vec![clock(BULLET, 1), clock(BLITZ, 9)], ..plain() };
     let mut case = Case::new(options, &[bot("soot", 2000)]);
@@ -227,7 +227,7 @@ fn a_mode_is_kept_to() {
         let mut case = Case::new(MatchmakingOptions { mode, ..plain() }, &[bot("soot", 2000)]);
         assert_eq!(case.offer().rated, rated);
         // One of the clock's own goes before it.
-        let time_controls = vec![WeightedClock { clock: BLITZ, weight: 1, mode: Some(mode) }];
+        let time_controls = vec![WeightedClock { mode: Some(mode), ..WeightedClock::of(BLITZ) }];
         for general in [Mode::Rated, Mode::Casual, Mode::Both] {
             let time_controls = time_controls.clone();
             let options = MatchmakingOptions { mode: general, time_controls, ..plain() };
@@ -239,9 +239,9 @@ fn a_mode_is_kept_to() {
 #[test]
 fn the_stronger_or_the_weaker_are_challenged_more_often() {
     for (preference, range) in [
-        (RatingPreference::None, 40..60),
-        (RatingPreference::High, 65..85),
-        (RatingPreference::Low, 15..35),
+        (OpponentPreference::None, 40..60),
+        (OpponentPreference::High, 65..85),
+        (OpponentPreference::Low, 15..35),
     ] {
         let options = MatchmakingOptions { preference, ..plain() };
         let mut case = Case::new(options, &[bot("weak", 1500), bot("strong", 2500)]);
@@ -259,9 +259,47 @@ fn the_stronger_or_the_weaker_are_challenged_more_often() {
 }
 
 #[test]
+fn all_are_challenged_in_turn_where_that_is_wanted() {
+    let options = MatchmakingOptions { preference: OpponentPreference::Sequential, ..plain() };
+    let mut case =
+        Case::new(options, &[bot("b", 2000), bot("d", 1000), bot("a", 3000), bot("c", 2000)]);
+    for round in 0..2 {
+        for expected in ["a", "b", "c", "d"] {
+            assert_eq!(case.offer().target, expected, "round {round}");
+            case.not_sent(false);
+            case.matchmaker.in_vain = 0;
+            case.pass(case.options().pause);
+            case.matchmaker.listed_at = Some(case.now);
+        }
+    }
+}
+
+#[test]
+fn a_clock_may_ask_for_other_ratings() {
+    let fast = WeightedClock { ratings: Some((2_400, 2_600)), ..WeightedClock::of(BULLET) };
+    let options = MatchmakingOptions {
+        time_controls: vec![fast, WeightedClock::of(BLITZ)],
+        min_rating: Some(1_900),
+        max_rating: Some(2_100),
+        ..plain()
+    };
+    let bots = [bot("weak", 1_500), bot("even", 2_000), bot("strong", 2_500), bot("top", 2_700)];
+    let mut case = Case::new(options, &bots);
+    for _ in 0..50 {
+        let offer = case.offer();
+        let expected = if offer.clock == BULLET { "strong" } else { "even" };
+        assert_eq!(offer.target, expected);
+        case.not_sent(false);
+        case.matchmaker.in_vain = 0;
+        case.pass(case.options().pause);
+        case.matchmaker.listed_at = Some(case.now);
+    }
+}
+
+#[test]
 fn what_was_declined_is_not_offered_again() {
     use crate::platform::DeclineReason as Reason;
-    let clock = |clock| WeightedClock { clock, weight: 1, mode: None };
+    let clock = WeightedClock::of;
     let options =
         MatchmakingOptions { time_controls: vec![clock(BULLET), clock(BLITZ)], ..plain() };
     let mut case = Case::new(options, &[bot("soot", 2000)]);

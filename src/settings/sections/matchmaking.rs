@@ -5,7 +5,7 @@ use std::{fmt::Display, time::Duration};
 use serde::Deserialize;
 
 use crate::{
-    daemon::{MatchmakingOptions, Mode, RatingPreference, WeightedClock},
+    daemon::{MatchmakingOptions, Mode, OpponentPreference, WeightedClock},
     platform::{ChallengeClock, Speed},
     settings::{
         error::{SettingsError, Source},
@@ -22,7 +22,7 @@ pub(super) const KEYS: &[Key] = &[
     key("matchmaking.max_rating", number(0, 4_000)),
     key("matchmaking.min_rating_difference", number(0, 4_000)),
     key("matchmaking.max_rating_difference", number(0, 4_000)),
-    key("matchmaking.preference", Kind::Word(&["none", "high", "low"])),
+    key("matchmaking.preference", Kind::Word(&["none", "high", "low", "sequential"])),
     key("matchmaking.min_games", number(0, 1_000_000)),
     key("matchmaking.block", Kind::Names),
     key("matchmaking.only", Kind::Names),
@@ -36,6 +36,8 @@ pub(super) const KEYS: &[Key] = &[
 const TIME_CONTROLS: &str = "matchmaking.time_controls";
 /// Most increment that the server takes in a challenge (section 7.2 of the protocol notes).
 const MOST_INCREMENT_S: u32 = 60;
+/// No rating is greater.
+const MOST_RATING: u32 = 4_000;
 
 #[derive(Deserialize)]
 pub(super) struct RawMatchmaking {
@@ -46,7 +48,7 @@ pub(super) struct RawMatchmaking {
     max_rating: u32,
     min_rating_difference: u32,
     max_rating_difference: u32,
-    preference: RatingPreference,
+    preference: OpponentPreference,
     min_games: u32,
     block: Vec<String>,
     only: Vec<String>,
@@ -110,8 +112,19 @@ impl RawMatchmaking {
     }
 }
 
-/// A clock such as `3+2`, with a weight `3+2*5`, and with a mode `3+2*5 rated`.
+/// A clock such as `3+2`; with a weight `3+2*5`, with a mode `3+2*5 rated`, and with the opponent's
+/// ratings `3+2*5 rated 1800-2400`.
 pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedClock> {
+    let window = |word: &str| {
+        let (least, most) = word.split_once('-')?;
+        let window: (u32, u32) = (least.parse().ok()?, most.parse().ok()?);
+        (window.0 <= window.1 && window.1 <= MOST_RATING).then_some(window)
+    };
+    let with_ratings = text
+        .trim_end()
+        .rsplit_once(' ')
+        .and_then(|(rest, last)| window(last).map(|ratings| (rest, Some(ratings))));
+    let (text, ratings) = with_ratings.unwrap_or((text, None));
     let modes = [("rated", Mode::Rated), ("casual", Mode::Casual), ("both", Mode::Both)];
     let with_mode = modes.into_iter().find_map(|(word, mode)| {
         let rest = text.trim_end().strip_suffix(word)?;
@@ -123,7 +136,7 @@ pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedCl
         Some((clock, weight)) => (clock, weight.trim().parse().ok()?),
     };
     let is_weight = (1..=1_000).contains(&weight);
-    Some(WeightedClock { clock: parse_clock(clock)?, weight, mode }).filter(|_| is_weight)
+    Some(WeightedClock { clock: parse_clock(clock)?, weight, mode, ratings }).filter(|_| is_weight)
 }
 
 /// Whether the server takes a bot's challenge with this clock.
@@ -138,9 +151,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_may_have_a_weight_and_a_mode() {
+    fn a_clock_may_have_a_weight_a_mode_and_a_window_of_ratings() {
         let with_mode = |initial_s, increment_s, weight, mode| {
-            Some(WeightedClock { clock: ChallengeClock { initial_s, increment_s }, weight, mode })
+            let clock = ChallengeClock { initial_s, increment_s };
+            Some(WeightedClock { weight, mode, ..WeightedClock::of(clock) })
+        };
+        let with_ratings = |mode, ratings| {
+            let clock = ChallengeClock { initial_s: 180, increment_s: 2 };
+            Some(WeightedClock { mode, ratings: Some(ratings), ..WeightedClock::of(clock) })
         };
         let clock =
             |initial_s, increment_s, weight| with_mode(initial_s, increment_s, weight, None);
@@ -150,6 +168,12 @@ mod tests {
             ("3+2 rated", with_mode(180, 2, 1, Some(Mode::Rated))),
             ("3+2*5  casual ", with_mode(180, 2, 5, Some(Mode::Casual))),
             ("3+2 both", with_mode(180, 2, 1, Some(Mode::Both))),
+            ("3+2 1800-2400", with_ratings(None, (1_800, 2_400))),
+            ("3+2 rated 0-4000 ", with_ratings(Some(Mode::Rated), (0, 4_000))),
+            ("3+2 2400-1800", None),
+            ("3+2 1800-4001", None),
+            ("3+2 1800-", None),
+            ("3+2 1800-2400 rated", None),
             ("3+2rated", None),
             ("3+2 rated*5", None),
             ("rated", None),
