@@ -35,6 +35,11 @@ impl<T: Send + 'static> GameTasks<T> {
         self.ids.values().any(|known| known == id)
     }
 
+    /// The games that run.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &GameId> {
+        self.ids.values()
+    }
+
     /// How many games run.
     pub(super) fn len(&self) -> usize {
         self.ids.len()

@@ -1,7 +1,7 @@
 //! What is remembered for one account besides its games, as a plain value.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, SystemTime},
 };
 
@@ -132,6 +132,8 @@ pub struct State {
     pub declines: BTreeMap<String, Vec<Decline>>,
     /// When the games of late began, by the opponents.
     pub games: BTreeMap<String, Vec<Epoch>>,
+    /// The games on lichess that we have not seen the end of.
+    pub running: BTreeSet<String>,
     /// The games on FICS that may go on, by the opponents: there is one at most with each.
     pub open_games: BTreeMap<String, OpenGame>,
     /// Whom we have asked for a game on FICS by name.
@@ -148,6 +150,7 @@ impl Default for State {
             open_challenge: None,
             declines: BTreeMap::new(),
             games: BTreeMap::new(),
+            running: BTreeSet::new(),
             open_games: BTreeMap::new(),
             invited: BTreeMap::new(),
         }
@@ -183,6 +186,7 @@ impl State {
         for (id, games) in &later.games {
             both.games.entry(id.clone()).or_default().extend_from_slice(games);
         }
+        both.running.extend(later.running.iter().cloned());
         both.open_games.extend(later.open_games.clone());
         for (name, later) in &later.invited {
             let known = both.invited.entry(name.clone()).or_insert_with(|| later.clone());
@@ -249,6 +253,7 @@ mod tests {
             open_challenge: Some(id.to_owned()),
             declines: [("both".to_owned(), vec![decline(at)])].into(),
             games: [("both".to_owned(), vec![at])].into(),
+            running: [id.to_owned()].into(),
             open_games: [("both".to_owned(), open_game(id)), (id.to_owned(), open_game(id))].into(),
             invited: [("both".to_owned(), Invited { at, is_declined: id == "old" })].into(),
             ..State::default()
@@ -257,6 +262,7 @@ mod tests {
         let both = old.with_later(&new);
         let later = NOON.after(HOUR);
         assert_eq!(both.quotas["both"], later);
+        assert!(both.running.iter().eq(["new", "old"]));
         assert_eq!((both.quotas["old"], both.quotas["new"]), (NOON, later));
         assert_eq!(both.open_challenge.as_deref(), Some("new"));
         assert_eq!(both.declines["both"], [decline(NOON), decline(later)]);

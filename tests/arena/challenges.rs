@@ -143,7 +143,8 @@ async fn an_acceptance_whose_answer_is_lost_still_becomes_a_game() {
     world.arena.inject(Endpoint::ChallengeAnswer, Fault::LostAnswer);
     let game = world.challenge(60, 0, ColorChoice::White);
     world.finished(&game).await;
-    assert_eq!(bot.stop().await.won, 1);
+    let summary = bot.stop().await;
+    assert_eq!((summary.won, summary.accepted), (1, 1), "{summary:?}");
 }
 
 /// The event stream falls silent for good after it told of the challenge.
@@ -175,7 +176,8 @@ async fn a_game_whose_acceptance_got_lost_is_asked_for() {
     let game = world.challenge(60, 0, ColorChoice::White);
     world.finished(&game).await;
     assert_eq!(world.arena.counters().event_streams, 1);
-    assert_eq!(bot.stop().await.won, 1);
+    let summary = bot.stop().await;
+    assert_eq!((summary.won, summary.accepted), (1, 1), "{summary:?}");
 }
 
 #[tokio::test]

@@ -15,8 +15,9 @@ use meitner::{
         ChallengeClock,
         lichess::{self, Patience},
     },
-    store::{AccountKey, Platform, Store},
+    store::{AccountKey, Platform, Store, StoreOptions},
 };
+use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
@@ -30,7 +31,7 @@ fn matchmaking() -> MatchmakingOptions {
     let clock = ChallengeClock { initial_s: 60, increment_s: 0 };
     MatchmakingOptions {
         enabled: true,
-        time_controls: vec![WeightedClock { clock, weight: 1, mode: None }],
+        time_controls: vec![WeightedClock::of(clock)],
         mode: Mode::Casual,
         min_games: 0,
         pause: ms(20),
@@ -194,6 +195,32 @@ async fn a_challenge_that_a_killed_bot_left_is_withdrawn_by_the_next() {
     world.finished(&game).await;
     bot.stop().await;
     assert!(!is_remembered());
+}
+
+#[tokio::test]
+async fn a_challenge_that_a_killed_bot_left_is_withdrawn_when_the_file_is_read_late() {
+    let world = World::new().await;
+    world.arena.add_house(&deaf("deaf"));
+    let folder = TempDir::new().unwrap();
+    let account = AccountKey { platform: Platform::Lichess, account: "emberfork".to_owned() };
+    let left = world.bot_with(Options { store: kept_in(folder.path()), ..seeking(matchmaking()) });
+    let bot = left.await;
+    let is_remembered =
+        || Store::open(&kept_in(folder.path())).state(&account).open_challenge.is_some();
+    eventually("the challenge is remembered", is_remembered).await;
+    bot.kill().await;
+    let other = Connection::open(folder.path().join("meitner.db")).unwrap();
+    let lock = || other.execute_batch("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE").is_ok();
+    eventually("the killed bot lets go of the file", lock).await;
+    let store = StoreOptions { open_limit: ms(0), retry: ms(50), ..kept_in(folder.path()) };
+    let bot = world.bot_with(Options { store, ..options() }).await;
+    world.house(OpponentKind::Random);
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    assert_eq!(withdrawn(&world), 0);
+    drop(other);
+    world.until("it is withdrawn", |_| withdrawn(&world) == 1).await;
+    bot.stop().await;
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 use std::{path::Path, time::Duration};
 
 use meitner::{
-    arena::{Acceptance, ChallengeSpec, ColorChoice, HouseAction, HouseSpec, OpponentKind},
+    arena::{
+        Acceptance, ChallengeSpec, ColorChoice, Endpoint, Fault, HouseAction, HouseSpec,
+        OpponentKind,
+    },
     daemon::{MatchmakingOptions, Options, PolicyOptions, WeightedClock},
     game::{GameResult, TimeControl},
     pgn::TagName,
@@ -115,7 +118,7 @@ async fn a_game_is_remembered_while_it_is_played() {
 }
 
 #[tokio::test]
-async fn a_game_that_ended_while_the_bot_was_away_is_known_to_be_over() {
+async fn a_game_that_ended_while_the_bot_was_away_is_known_with_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new().await;
     world.house(OpponentKind::Silent);
@@ -154,12 +157,38 @@ async fn a_game_that_ended_while_the_bot_was_away_is_known_to_be_over() {
         .map(|game| (game.key.id.to_string(), game.end.expect("an end").reason))
         .collect();
     ends.sort();
-    let mut expected = [
-        (games[0].clone(), MissedRecord::REASON.to_owned()),
-        (games[1].clone(), "aborted".to_owned()),
-    ];
+    let mut expected = [0, 1].map(|it: usize| (games[it].clone(), "aborted".to_owned()));
     expected.sort();
     assert_eq!(ends, expected);
+}
+
+#[tokio::test]
+async fn a_game_whose_end_cannot_be_learned_is_over_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    let options = Options { store: kept_in(folder.path()), ..options() };
+    let bot = world.bot_with(options.clone()).await;
+    let game = world.challenge(60, 0, ColorChoice::Black);
+    world.until_moves(&game, 1).await;
+    let is_known = || {
+        Archive::open(folder.path()).is_ok_and(|it| it.is_some())
+            && remembered(folder.path()).len() == 1
+    };
+    eventually("it is remembered", is_known).await;
+    bot.kill().await;
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    world.finished(&game).await;
+    let began_at = remembered(folder.path())[0].started_at;
+    eventually("a second passes", || Epoch::now() > began_at).await;
+    for _ in 0..16 {
+        world.arena.inject(Endpoint::GameStream, Fault::ServerError { status: 404 });
+    }
+    let bot = world.bot_with(options).await;
+    let reason = || remembered(folder.path())[0].end.as_ref().map(|end| end.reason.clone());
+    eventually("it is given up", || reason().is_some()).await;
+    assert_eq!(reason().as_deref(), Some(MissedRecord::REASON));
+    assert_eq!(bot.stop().await.unknown, 1);
 }
 
 /// Each challenge that we know of: whose, its answer, and why.
@@ -208,7 +237,7 @@ async fn our_challenges_are_remembered_with_their_answers() {
         let clock = ChallengeClock { initial_s: 60, increment_s: 0 };
         let matchmaking = MatchmakingOptions {
             enabled: true,
-            time_controls: vec![WeightedClock { clock, weight: 1, mode: None }],
+            time_controls: vec![WeightedClock::of(clock)],
             min_games: 0,
             pause: ms(20),
             // The first is the only one.

@@ -158,15 +158,20 @@ impl Supervisor {
     }
 
     pub(super) fn on_accepted(&mut self, challenge: Challenge) {
-        self.summary.accepted += 1;
-        self.metrics.challenge(AnswerKind::Accepted, "");
-        info!(challenge = %challenge.id, "accepted");
-        self.recorder.answered(&challenge.id, ChallengeAnswer::Accepted);
-        if let Some(user) = &challenge.challenger {
-            self.opponents.note_game(&user.id, Instant::now());
-        }
+        self.note_accepted(&challenge.id, challenge.challenger.as_ref().map(|user| &*user.id));
         // Its game has the same id. The line that says so can get lost.
         self.take_up(challenge.id, None);
+    }
+
+    /// A challenge has become a game.
+    pub(super) fn note_accepted(&mut self, id: &GameId, challenger: Option<&str>) {
+        self.summary.accepted += 1;
+        self.metrics.challenge(AnswerKind::Accepted, "");
+        info!(challenge = %id, "accepted");
+        self.recorder.answered(id, ChallengeAnswer::Accepted);
+        if let Some(user) = challenger {
+            self.opponents.note_game(user, Instant::now());
+        }
     }
 
     pub(super) fn on_accept_failed(
@@ -194,6 +199,13 @@ impl Supervisor {
             }
         }
         if may_have_worked {
+            let challenger = challenge.challenger.as_ref().map(|user| user.id.clone());
+            if self.is_known(&challenge.id) {
+                // Its game was told of before the answer failed.
+                self.note_accepted(&challenge.id, challenger.as_deref());
+                return;
+            }
+            self.unclear.insert(challenge.id.clone(), challenger);
             self.slots.answer(&challenge.id, now);
             self.ask_by(now);
             return;
@@ -229,6 +241,9 @@ impl Supervisor {
         for id in self.slots.expire(now) {
             info!(challenge = %id, "perhaps accepted, but no game started");
             self.recorder.failed(&id, "no game has begun".to_owned());
+            if self.unclear.contains_key(&id) {
+                self.metrics.challenge(AnswerKind::Failed, "");
+            }
             self.on_off(&id);
             self.ask_by(now);
         }

@@ -36,15 +36,24 @@ const MAX_REMEMBERED: usize = 64;
 
 impl Supervisor {
     pub(super) fn on_running_games(&mut self, games: Vec<GameStart>) {
-        // Of a game that is over nothing needs to be known.
-        let is_over =
-            |id: &GameId| !self.games.contains(id) && games.iter().all(|start| start.id != *id);
-        for _ in 0..self.setbacks.extract_if(|id, _| is_over(id)).count() {
-            self.count_result(GameResult::Unknown);
-        }
-        self.recorder.compare(games.iter().map(|start| start.id.clone()).collect());
+        let is_over = |id: &GameId| games.iter().all(|start| start.id != *id);
+        // Those that a former run has left, and those that this one has lost sight of.
+        let left: Vec<GameId> = if self.recorder.has_compared() {
+            Vec::new()
+        } else {
+            self.keeper.state().running.iter().filter_map(|id| id.parse().ok()).collect()
+        };
+        let lost = self.setbacks.keys().filter(|id| !self.games.contains(id)).cloned();
+        let out_of_sight: Vec<GameId> = lost.chain(left).filter(is_over).collect();
+        let running = games.iter().map(|start| &start.id).chain(&out_of_sight).cloned();
+        self.recorder.compare(running.collect());
         for start in games {
             self.on_game_start(start);
+        }
+        // Their streams tell how they ended. One that has none is given up after some tries.
+        for id in out_of_sight {
+            info!(game_id = %id, "a game ended out of sight");
+            self.take_up(id, None);
         }
     }
 
@@ -100,6 +109,14 @@ impl Supervisor {
 
     fn start_game(&mut self, id: GameId, holder: Holder) {
         self.slots.start(&id, holder);
+        if let Some(challenger) = self.unclear.remove(&id) {
+            self.note_accepted(&id, challenger.as_deref());
+        }
+        if !self.keeper.state().running.contains(id.as_str()) {
+            self.keeper.change(|state| {
+                state.running.insert(id.to_string());
+            });
+        }
         let engine = self.engines.take();
         let session = Session::new(id.clone(), self.shared.game_options());
         let (snapshots, watcher) = watch::channel(session.snapshot());
@@ -153,8 +170,7 @@ impl Supervisor {
         if self.is_worth_a_try(&id) && !self.closing.is_leaving() {
             self.start_game(id, holder);
         } else {
-            self.remember(id);
-            self.count_result(GameResult::Unknown);
+            self.give_up(id);
         }
     }
 
@@ -166,9 +182,16 @@ impl Supervisor {
             self.ask_by(Instant::now());
         } else {
             error!(game_id = %id, "lost sight of this game too often, leaving it alone");
-            self.remember(id);
-            self.count_result(GameResult::Unknown);
+            self.give_up(id);
         }
+    }
+
+    /// How a game ended will never be known.
+    fn give_up(&mut self, id: GameId) {
+        self.remember(id);
+        self.count_result(GameResult::Unknown);
+        let still_open = self.games.ids().chain(self.setbacks.keys()).cloned().collect();
+        self.recorder.only_open(still_open);
     }
 
     /// Counts the games that are lost sight of when the bot ends.
@@ -204,6 +227,9 @@ impl Supervisor {
     /// A game is over, or given up.
     fn remember(&mut self, id: GameId) {
         self.setbacks.remove(&id);
+        self.keeper.change(|state| {
+            state.running.remove(id.as_str());
+        });
         if self.ended.len() >= MAX_REMEMBERED {
             self.ended.pop_front();
         }

@@ -76,19 +76,24 @@ impl Supervisor {
     }
 
     /// Remembers which challenge of ours is open, for whoever starts after a sudden end.
-    pub(super) fn remember_open_challenge(&self) {
-        let open = self.matchmaker.open_challenge().map(GameId::as_str);
-        if self.keeper.state().open_challenge.as_deref() != open {
-            let open = open.map(str::to_owned);
+    pub(super) fn remember_open_challenge(&mut self) {
+        self.withdraw_left_challenge();
+        let open = self.matchmaker.open_challenge().map(ToString::to_string);
+        if self.remembered_challenge != open {
+            self.remembered_challenge.clone_from(&open);
             self.keeper.change(|state| state.open_challenge = open);
         }
     }
 
-    /// Withdraws what a program that ended suddenly has left open. Until the answer is there it holds
-    /// a slot, since it may become a game.
+    /// Withdraws what a program that ended suddenly has left open, as soon as the memory tells of it.
+    /// Until the answer is there it holds a slot, since it may become a game.
     pub(super) fn withdraw_left_challenge(&mut self) {
-        let left = self.keeper.state().open_challenge.clone();
-        if let Some(id) = left.and_then(|id| id.parse::<GameId>().ok()) {
+        let known = self.keeper.state().open_challenge.clone();
+        if known == self.remembered_challenge {
+            return;
+        }
+        self.remembered_challenge.clone_from(&known);
+        if let Some(id) = known.and_then(|id| id.parse::<GameId>().ok()) {
             info!(challenge = %id, "withdrawing a challenge of the run before");
             self.slots.hold_for_our_challenge(id.clone(), Holder::default(), Instant::now());
             self.requests.cancel(id);

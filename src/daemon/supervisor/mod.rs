@@ -257,7 +257,11 @@ struct Supervisor {
     recorder: Recorder,
     opponents: Opponents,
     matchmaker: Matchmaker,
+    /// Our open challenge, as the memory has it.
+    remembered_challenge: Option<String>,
     tournaments: Tournaments,
+    /// Challenges that were perhaps accepted, and who made them. If so, a game begins.
+    unclear: HashMap<GameId, Option<String>>,
     /// The server wants no accepting until then.
     accepts_paused_until: Option<Instant>,
     /// When our own rating was asked for.
@@ -346,7 +350,9 @@ impl Supervisor {
             quit: CancellationToken::new(),
             opponents: Opponents::default(),
             matchmaker: Matchmaker::new(fastrand::Rng::new()),
+            remembered_challenge: None,
             tournaments: Tournaments::new(),
+            unclear: HashMap::new(),
             accepts_paused_until: None,
             rating_asked: None,
             ready_at: None,
@@ -470,6 +476,7 @@ impl Supervisor {
     /// A challenge neither waits nor holds a slot any more.
     fn on_off(&mut self, id: &GameId) {
         self.queue.remove(id);
+        self.unclear.remove(id);
         self.slots.release(id);
         let options = &self.current_policy().matchmaking;
         self.matchmaker.on_off(id, options, Instant::now());
