@@ -17,7 +17,7 @@ use crate::{
 /// A man on a square: role, whether it is the viewer's enemy, square as the viewer sees it.
 pub const FEATURES: usize = 768;
 /// Neurons of each view.
-pub const HIDDEN: usize = 256;
+pub const HIDDEN: usize = 384;
 /// With fewer men the network is not asked: games end before, so that there is little to learn from.
 pub const LEAST_MEN: usize = 5;
 /// Sets of output weights, one for each four numbers of men from [`LEAST_MEN`] on.
