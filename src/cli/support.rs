@@ -289,7 +289,9 @@ impl Cleaner {
         let lines = text.lines().map(|line| {
             // Cut last, or else the beginning of a secret might be left at the end.
             let line = one_line(line, usize::MAX);
-            let known = self.replaced.iter().fold(line, |line, (what, by)| line.replace(what, by));
+            let replaced = self.replaced.iter();
+            let line = replaced.clone().fold(line, |line, (what, by)| decoded(line, what, by));
+            let known = replaced.fold(line, |line, (what, by)| line.replace(what, by));
             one_line(&without_tokens(&known), MOST_CHARS) + "\n"
         });
         lines.collect()
@@ -303,6 +305,48 @@ fn forms(secret: &str) -> [String; 4] {
     let debug = inner(format!("{secret:?}"));
     let all = [secret.to_owned(), json(secret), json(&debug), debug];
     all.map(|form| one_line(&form, usize::MAX))
+}
+
+/// A line without this where it is percent-encoded, as in addresses and forms: whichever of its bytes
+/// are, and in whichever case.
+fn decoded(line: String, what: &str, by: &str) -> String {
+    if !line.contains(['%', '+']) {
+        return line;
+    }
+    let (mut cleaned, mut rest) = (String::with_capacity(line.len()), &*line);
+    while let Some(first) = rest.chars().next() {
+        if let Some(after) = after_encoded(rest, what) {
+            cleaned += by;
+            rest = after;
+        } else {
+            cleaned.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    cleaned
+}
+
+/// What follows, if the text begins with this, and some of it is percent-encoded.
+fn after_encoded<'a>(text: &'a str, what: &str) -> Option<&'a str> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let (mut left, mut is_encoded) = (text.as_bytes(), false);
+    for &wanted in what.as_bytes() {
+        let (byte, length) = match left {
+            [b'%', high, low, ..] => match digit(high).zip(digit(low)) {
+                Some((high, low)) => (high * 16 + low, 3),
+                None => (u32::from(b'%'), 1),
+            },
+            [b'+', ..] if wanted == b' ' => (u32::from(b' '), 1),
+            [byte, ..] => (u32::from(*byte), 1),
+            [] => return None,
+        };
+        if byte != u32::from(wanted) {
+            return None;
+        }
+        is_encoded |= length > 1 || left[0] != wanted;
+        left = &left[length..];
+    }
+    if is_encoded { text.get(text.len() - left.len()..) } else { None }
 }
 
 /// Tokens of lichess that are not known here, such as an older one, begin alike.
@@ -363,6 +407,23 @@ mod tests {
         assert_eq!(shown, "\"[secret]\" \"[secret]\" \"\\\"[secret]\\\"\"\n");
         let long = cleaner.clean(&("x".repeat(MOST_CHARS - 6) + "open sesame"));
         assert!(long.ends_with("x[secre\n"), "no line is cut amid a secret: {long}");
+    }
+
+    #[test]
+    fn secrets_in_addresses_and_forms_are_left_out() {
+        let secrets = ["p\u{e4}ss w\"rd/%7+", "rd/", "lip_abc123"].map(SecretString::from);
+        let cleaner = Cleaner::new(&secrets);
+        for (line, expected) in [
+            ("?password=p%C3%A4ss%20w%22rd%2F%257%2B&a=b", "?password=[secret]&a=b"),
+            ("?password=p%c3%a4ss+w%22rd%2f%257%2b", "?password=[secret]"),
+            ("p\u{e4}ss%20w\"rd/%257+ 100% x", "[secret] 100% x"),
+            ("%70%C3%A4%73%73%20%77%22%72%64%2F%25%37%2B", "[secret]"),
+            ("/%6cip_abc123", "/[secret]"),
+            ("%lip%5Fabc123%4", "%[secret]%4"),
+            ("1+1 50%25 %C3%A4 %+5 %\u{e4}", "1+1 50%25 %C3%A4 %+5 %\u{e4}"),
+        ] {
+            assert_eq!(cleaner.clean(line), format!("{expected}\n"));
+        }
     }
 
     #[test]
