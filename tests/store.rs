@@ -503,6 +503,18 @@ async fn a_locked_file_holds_nobody_up() {
 }
 
 #[tokio::test]
+async fn a_store_that_is_well_again_says_so_without_anything_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = write(&options(folder.path()), &[]).await;
+    let other = Connection::open(database(folder.path())).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    flush(&store).await;
+    until_failing(&store).await;
+    other.execute_batch("ROLLBACK").unwrap();
+    until(&store, "it is well", |it| *it == Condition::Good).await;
+}
+
+#[tokio::test]
 async fn what_waits_is_bounded() {
     let (_folder, path) = blocked();
     let store = Store::open(&StoreOptions { retry: PATIENCE, ..options(&path) });

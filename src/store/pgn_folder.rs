@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    io::{self, Read as _, Seek as _, SeekFrom},
     path::PathBuf,
 };
 
@@ -57,9 +57,8 @@ impl PgnFolder {
                     OpenOptions::new().create(true).read(true).append(true).open(&path)?
                 }
             };
-            // In one piece: another bot may add to the same file.
             let text = separator(&mut file)?.to_owned() + &text;
-            all_or_nothing(&mut file, |file| file.write_all(text.as_bytes()))
+            append(&mut file, &text)
         };
         write().map_err(|cause| PgnError::File { path: path.clone(), cause })
     }
@@ -82,7 +81,8 @@ impl PgnFolder {
     }
 }
 
-/// What must come before a game: a program that was killed may have left half of one.
+/// What must come before a game: a full disk, or a program that was killed, may have left half of
+/// one.
 fn separator(file: &mut File) -> io::Result<&'static str> {
     if file.metadata()?.len() == 0 {
         return Ok("");
@@ -93,18 +93,17 @@ fn separator(file: &mut File) -> io::Result<&'static str> {
     Ok(if last == *b"\n" { "" } else { "\n\n" })
 }
 
-/// Adds to a file. If that fails half-way, as on a full disk, what was added is taken away again.
-fn all_or_nothing(
-    file: &mut File,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let before = file.metadata()?.len();
-    let result = write(file);
-    if result.is_err() {
-        // What failed first says more.
-        let _ = file.set_len(before);
+/// Adds to a file in one call: the system puts it at the end in one piece, whoever else adds to the
+/// file, so that nothing has to be taken away again. A full disk may leave the beginning of it there.
+fn append(file: &mut impl io::Write, text: &str) -> io::Result<()> {
+    loop {
+        match file.write(text.as_bytes()) {
+            Ok(count) if count == text.len() => return Ok(()),
+            Ok(_) => return Err(io::ErrorKind::StorageFull.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
-    result
 }
 
 /// A name that others have chosen, as part of a file's.
@@ -115,24 +114,60 @@ fn file_name_of(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
+    /// Where four bytes fit.
+    struct Small(File);
+
+    impl io::Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(&bytes[..bytes.len().min(4)])
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.flush()
+        }
+    }
+
+    fn opened(path: &Path) -> File {
+        OpenOptions::new().create(true).read(true).append(true).open(path).unwrap()
+    }
+
     #[test]
-    fn half_a_game_is_taken_away_again() {
+    fn half_a_game_is_told_and_the_next_keeps_clear_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("day.pgn");
         fs::write(&path, "whole\n").unwrap();
-        let mut file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
-        let full = |file: &mut File| {
-            file.write_all(b"half")?;
-            Err(io::Error::from(io::ErrorKind::StorageFull))
-        };
-        let error = all_or_nothing(&mut file, full).unwrap_err();
+        let error = append(&mut Small(opened(&path)), "half of it").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\n");
-        all_or_nothing(&mut file, |file| file.write_all(b"next")).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\nnext");
-        assert_eq!(separator(&mut file).unwrap(), "\n\n");
+        // Another program adds to it meanwhile, and loses nothing.
+        append(&mut opened(&path), " other\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\nhalf other\n");
+        append(&mut Small(opened(&path)), "half of it").unwrap_err();
+        assert_eq!(separator(&mut opened(&path)).unwrap(), "\n\n");
+    }
+
+    #[test]
+    fn what_several_add_at_once_stays_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("day.pgn");
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let (path, game) = (&path, name.repeat(10_000) + "\n");
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        append(&mut opened(path), &game).unwrap();
+                    }
+                });
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 200);
+        for line in text.lines() {
+            assert!(line == line[..1].repeat(10_000), "a piece of {}", &line[..1]);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Row, ToSql, types::Type};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, types::Type};
 
 use crate::{
     game::{Entry, Evaluation, GameResult, Player, TimeControl, one_line},
@@ -18,6 +18,8 @@ use crate::{
 
 /// No text of a game is longer, in characters.
 const MOST_CHARS: usize = 100;
+/// One game, by the index of what makes it unique: it is asked for whenever a game ends.
+const BY_KEY: &str = "SELECT * FROM game WHERE platform = ?1 AND account = ?2 AND id = ?3";
 
 /// The states of all accounts. One that cannot be read counts as none.
 pub(super) fn states(connection: &Connection) -> rusqlite::Result<BTreeMap<AccountKey, State>> {
@@ -146,6 +148,20 @@ impl Archive {
             query.raw_query().mapped(read).collect::<rusqlite::Result<Vec<T>>>()
         };
         find().map_err(|cause| self.wrong(cause))
+    }
+
+    /// The game of this key, without moves; `None` if it is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if it cannot be read.
+    pub(super) fn game(&self, key: &GameKey) -> Result<Option<Listed>, StoreError> {
+        let GameKey { account: AccountKey { platform, account }, id } = key;
+        let mut query = self.connection.prepare(BY_KEY).map_err(|cause| self.wrong(cause))?;
+        query
+            .query_row((platform.as_str(), account, id.as_str()), listed)
+            .optional()
+            .map_err(|cause| self.wrong(cause))
     }
 
     /// The games whose id is or begins with this, without moves; several platforms and accounts may
@@ -337,4 +353,19 @@ where
 fn strange(row: &Row<'_>, column: &str, why: String) -> rusqlite::Error {
     let index = row.as_ref().column_index(column).unwrap_or_default();
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_is_looked_up_without_a_look_at_all_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = schema::open(folder.path(), None).unwrap();
+        let mut query = connection.prepare(&format!("EXPLAIN QUERY PLAN {BY_KEY}")).unwrap();
+        let plan = query.query_map(["lichess", "emberfork", "Bb2"], |row| row.get("detail"));
+        let plan: Vec<String> = plan.unwrap().map(Result::unwrap).collect();
+        assert!(plan.len() == 1 && plan[0].starts_with("SEARCH game USING INDEX"), "{plan:?}");
+    }
 }

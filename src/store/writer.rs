@@ -328,9 +328,10 @@ impl Writer {
         }
     }
 
-    /// Waits for something to write, or the end. A file that was never read is to be read in any case.
+    /// Waits for something to write, or the end. A file that was never read is to be read in any case,
+    /// and one that failed is tried until it is well: nobody else would take the warning back.
     fn wait(&self) {
-        if !self.is_loaded {
+        if !self.is_loaded || self.shared.health.borrow().is_failing() {
             return;
         }
         let idle = |inbox: &mut Inbox| inbox.pending.is_empty() && !inbox.is_closing;
@@ -445,8 +446,7 @@ impl Writer {
     fn add_to(&self, folder: &PgnFolder, key: &GameKey) -> Result<(), String> {
         let add = || -> Result<(), Box<dyn std::error::Error>> {
             let Some(archive) = Archive::open(&self.folder)? else { return Ok(()) };
-            let found = archive.find(key.id.as_str())?;
-            if let Some(listed) = found.into_iter().find(|listed| listed.record.key == *key) {
+            if let Some(listed) = archive.game(key)? {
                 folder.add(&archive.with_moves(listed)?)?;
             }
             Ok(())
