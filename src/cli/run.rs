@@ -1,6 +1,6 @@
 //! `run`: the bot on its servers, until a signal ends it.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use tokio::{
@@ -25,6 +25,9 @@ use crate::{
     settings::Settings,
 };
 
+/// What still waits for the disk or for the service manager at the end gets no longer than this.
+const END_LIMIT: Duration = Duration::from_secs(5);
+
 /// Where the bot plays.
 struct Platforms {
     lichess: Option<Arc<Client>>,
@@ -38,8 +41,10 @@ pub(super) fn run(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
     let platforms = Platforms::of(&settings, &metrics)?;
     let log = log::start(&settings.log)?;
     let runtime = Runtime::new().context("the system gives no threads")?;
-    let summary = runtime.block_on(play(args.clone(), settings, platforms, metrics, &log))?;
-    let Summary { won, lost, drawn, unfinished, .. } = summary;
+    let result = runtime.block_on(play(args.clone(), settings, platforms, metrics, &log));
+    // Dropped, it would wait for a thread that is stuck for ever.
+    runtime.shutdown_timeout(END_LIMIT);
+    let Summary { won, lost, drawn, unfinished, .. } = result?;
     if unfinished > 0 {
         warn!(won, lost, drawn, unfinished, "left before the games were finished");
         return Ok(exit::UNFINISHED.into());

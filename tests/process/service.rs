@@ -1,6 +1,6 @@
 //! What the running program tells a service manager: a datagram socket stands for it.
 
-use std::{os::unix::net::UnixDatagram, time::Instant};
+use std::{io::ErrorKind, os::unix::net::UnixDatagram, time::Instant};
 
 use crate::harness::{PATIENCE, Program, Site};
 
@@ -54,6 +54,30 @@ async fn the_service_manager_is_told_how_the_bot_is() {
     assert!(status.success(), "{log}");
     manager.until("STOPPING=1");
     manager.until("STATUS=closing; ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_manager_that_takes_nothing_does_not_hold_up_the_end() {
+    let site = Site::open().await;
+    let path = site.folder().join("notify");
+    let _deaf = UnixDatagram::bind(&path).expect("a socket");
+    let filler = UnixDatagram::unbound().expect("a socket");
+    filler.set_nonblocking(true).expect("a socket");
+    let full = loop {
+        if let Err(error) = filler.send_to(b"full", &path) {
+            break error.kind();
+        }
+    };
+    assert_eq!(full, ErrorKind::WouldBlock, "whoever sends now waits");
+    let mut command = site.command(&site.token, &[]);
+    command.env("NOTIFY_SOCKET", &path);
+    let mut program = Program::new(command);
+    program.follow_log();
+    site.until_online().await;
+    program.signal("TERM");
+    let (status, log) = program.end();
+    assert!(status.success(), "{log}");
+    assert!(log.contains("the service manager cannot be told how we are"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
