@@ -12,6 +12,7 @@ use std::{
     io::{self, IsTerminal as _},
     os::{fd::AsFd as _, unix::fs::MetadataExt as _},
     path::Path,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::Context as _;
@@ -40,6 +41,7 @@ use tracing_subscriber::{
 
 use crate::{
     game::one_line,
+    pgn::UtcTime,
     settings::{LogFormat, LogOptions},
 };
 
@@ -50,6 +52,12 @@ const MOST_CHARS: usize = 4_096;
 /// How the names of the log's files begin and end. The oldest files of such names are deleted, so that
 /// nothing else may be called like this, such as `meitner.log` of a shell's redirection.
 pub(super) const FILE_NAME: (&str, &str) = ("meitner.daily", "log");
+
+/// No file of a day grows beyond this, whatever happens on that day, but for the line that says so.
+const MOST_BYTES: u64 = 256 << 20;
+/// What is said when a file is full.
+const FULL: &str = "the log file of this day is full; nothing more is written to it until tomorrow";
+const DAY_S: u64 = 86_400;
 
 /// The running log. Lines are written for as long as it lives; dropping it writes those that wait,
 /// unless nobody takes them.
@@ -80,7 +88,9 @@ pub(super) fn start(options: &LogOptions) -> anyhow::Result<Log> {
     }];
     let mut trouble = None;
     if let Some(folder) = &options.folder {
-        match open_files(folder, options.keep_days) {
+        match open_files(folder, options.keep_days)
+            .map(|files| Capped::new(files, folder, options.format))
+        {
             Ok(files) => {
                 let (files, guard) = in_background("log file", files);
                 guards.push(guard);
@@ -124,6 +134,69 @@ pub(super) fn open_files(folder: &Path, keep_days: usize) -> anyhow::Result<Roll
         .max_log_files(keep_days)
         .build(folder)
         .with_context(place)
+}
+
+/// Ends a day's file when it is full: a fault that is logged again and again must not fill the disk.
+struct Capped<W> {
+    files: W,
+    /// How much one day may have, in bytes.
+    most: u64,
+    /// What the present day has.
+    length: u64,
+    /// The present day, since 1970, in UTC as the names of the files.
+    day: u64,
+    is_full: bool,
+    format: LogFormat,
+}
+
+impl<W: io::Write> Capped<W> {
+    /// Goes on with the file of the day, which an earlier run may have begun.
+    fn new(files: W, folder: &Path, format: LogFormat) -> Self {
+        let now = since_1970();
+        let (prefix, suffix) = FILE_NAME;
+        let date = UtcTime::from_epoch_ms(now.saturating_mul(1_000)).date().replace('.', "-");
+        let known = std::fs::metadata(folder.join(format!("{prefix}.{date}.{suffix}")));
+        let length = known.map_or(0, |file| file.len());
+        Self { files, most: MOST_BYTES, length, day: now / DAY_S, is_full: false, format }
+    }
+
+    fn write_on(&mut self, line: &[u8], day: u64) -> io::Result<()> {
+        if day != self.day {
+            (self.day, self.length, self.is_full) = (day, 0, false);
+        }
+        if self.is_full {
+            return Ok(());
+        }
+        self.length += line.len() as u64;
+        if self.length <= self.most {
+            return self.files.write_all(line);
+        }
+        self.is_full = true;
+        // On standard error; the file itself takes no more.
+        warn!(most_bytes = self.most, "{FULL}");
+        let last = match self.format {
+            LogFormat::Json => format!("{{\"level\":\"WARN\",\"message\":\"{FULL}\"}}\n"),
+            LogFormat::Human => format!("WARN {FULL}\n"),
+        };
+        self.files.write_all(last.as_bytes())
+    }
+}
+
+impl<W: io::Write> io::Write for Capped<W> {
+    /// Gets a whole line at once.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.write_on(line, since_1970() / DAY_S)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.files.flush()
+    }
+}
+
+/// In seconds.
+fn since_1970() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 fn in_background(
@@ -325,6 +398,38 @@ mod tests {
         let colored = written(|writer| text::<_, true>(writer, format()));
         assert_eq!(colored.lines().count(), 1, "{colored:?}");
         assert!(!colored.contains("\x1b[2J"), "{colored:?}");
+    }
+
+    #[test]
+    fn a_day_has_its_limit_and_the_next_one_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        for (format, last) in [
+            (LogFormat::Human, format!("WARN {FULL}")),
+            (LogFormat::Json, serde_json::json!({"level": "WARN", "message": FULL}).to_string()),
+        ] {
+            let page = Page::default();
+            let mut files = Capped::new(page.clone(), folder.path(), format);
+            files.most = 8;
+            for (line, day) in
+                [("one\n", 7), ("two\n", 7), ("three\n", 7), ("4\n", 7), ("new\n", 8)]
+            {
+                files.write_on(line.as_bytes(), day).unwrap();
+            }
+            let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+            assert_eq!(text, format!("one\ntwo\n{last}\nnew\n"));
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_run_wrote_on_the_same_day_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        // The day may end in between.
+        let counted = (0..2).any(|_| {
+            let mut files = open_files(folder.path(), 3).unwrap();
+            files.write_all(b"12345").unwrap();
+            Capped::new(files, folder.path(), LogFormat::Human).length >= 5
+        });
+        assert!(counted);
     }
 
     #[test]
