@@ -1,10 +1,13 @@
-//! Counts the moves of a running game, beside it: nothing here is in the way of a move.
+//! Puts what happens into figures. The moves of a running game are counted beside it: nothing here is in
+//! the way of a move.
 
 use tokio::sync::watch;
 
 use crate::{
+    daemon::{budget, budget::BudgetOptions, keeper::Keeper},
     game::{GameResult, Reply, Snapshot},
     metrics::{MoveFigures, PlatformMetrics, ResultKind, SearchFigures},
+    store::Epoch,
 };
 
 /// Counts each move that the snapshots of a game tell of, and our rating, until the game ends.
@@ -35,6 +38,11 @@ fn figures(snapshot: &Snapshot, reply: Reply) -> MoveFigures {
         nodes_per_second: thought.nps,
     });
     MoveFigures { latency, time_left, search }
+}
+
+/// Tells how many games with bots are left.
+pub(super) fn count_budget(keeper: &Keeper, options: &BudgetOptions, metrics: &PlatformMetrics) {
+    metrics.set_bot_games_left(budget::left(&keeper.state().budget, options, Epoch::now()));
 }
 
 /// What a result is counted as.

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    daemon::keeper::make_room,
     game::GameId,
     platform::fics::{Invitation, Outcome},
     store::{Epoch, Invited, State},
@@ -134,12 +135,7 @@ impl Invitations {
     /// Remembers beyond a restart that somebody is asked by name, or has declined.
     pub(super) fn remember(state: &mut State, name: &str, is_declined: bool, today: Epoch) {
         let (invited, name) = (&mut state.invited, name.to_lowercase());
-        if invited.len() >= MOST_NAMES && !invited.contains_key(&name) {
-            let oldest = invited.iter().min_by_key(|(_, invited)| invited.at);
-            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
-                invited.remove(&oldest);
-            }
-        }
+        make_room(invited, &name, MOST_NAMES, |invited| invited.at);
         let known = invited.entry(name).or_insert(Invited { at: today, is_declined });
         known.at = today;
         known.is_declined |= is_declined;

@@ -1,9 +1,9 @@
 //! Holds what is remembered of an account besides its games. The store writes it: the loop never waits
 //! for the disk.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use crate::store::{AccountKey, State, Store};
+use crate::store::{AccountKey, Epoch, State, Store};
 
 /// What is remembered, now and across restarts.
 pub(super) struct Keeper {
@@ -26,5 +26,21 @@ impl Keeper {
     /// Changes what is remembered. The file follows soon.
     pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
         self.store.change_state(&self.key, change);
+    }
+}
+
+/// Makes room for this key in a map of what is remembered: of too many the oldest is forgotten.
+pub(super) fn make_room<V>(
+    map: &mut BTreeMap<String, V>,
+    key: &str,
+    most: usize,
+    at: impl Fn(&V) -> Epoch,
+) {
+    if map.len() < most || map.contains_key(key) {
+        return;
+    }
+    let oldest = map.iter().min_by_key(|(_, value)| at(value)).map(|(key, _)| key.clone());
+    if let Some(oldest) = oldest {
+        map.remove(&oldest);
     }
 }

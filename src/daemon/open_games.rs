@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::{
+    daemon::keeper::make_room,
     game::GameId,
     platform::fics::GameTerms,
     rules::Color,
@@ -33,12 +34,7 @@ pub(super) fn remember(
 ) {
     let open = &mut state.open_games;
     open.retain(|_, game| game.at.age_at(today) < LIFE);
-    if open.len() >= MOST && !open.contains_key(opponent) {
-        let oldest = open.iter().min_by_key(|(_, game)| game.at);
-        if let Some(oldest) = oldest.map(|(opponent, _)| opponent.clone()) {
-            open.remove(&oldest);
-        }
-    }
+    make_room(open, opponent, MOST, |game| game.at);
     open.insert(opponent.to_owned(), open_game(id.to_string(), terms, today));
 }
 

@@ -41,11 +41,6 @@ impl Recorder {
         })
     }
 
-    /// Whether the games of former runs have been compared with those that run.
-    pub(super) const fn has_compared(&self) -> bool {
-        self.has_compared
-    }
-
     /// The games that run when we come: others, of which we know no end, ended while we were away.
     pub(super) fn compare(&mut self, running: Vec<GameId>) {
         if !std::mem::replace(&mut self.has_compared, true) {

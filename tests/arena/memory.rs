@@ -12,8 +12,9 @@ use meitner::{
     pgn::TagName,
     platform::ChallengeClock,
     rules::Color,
-    store::{Archive, Epoch, Filter, GameRecord, MissedRecord, Platform},
+    store::{Archive, Epoch, Filter, GameRecord, MissedRecord, Platform, StoreOptions},
 };
+use rusqlite::Connection;
 
 use crate::harness::{BOT, HOUSE, World, eventually, kept_in, ms, options};
 
@@ -160,6 +161,65 @@ async fn a_game_that_ended_while_the_bot_was_away_is_known_with_its_end() {
     let mut expected = [0, 1].map(|it: usize| (games[it].clone(), "aborted".to_owned()));
     expected.sort();
     assert_eq!(ends, expected);
+}
+
+/// A killed bot leaves a game, in which a move and the end follow. Tells how many moves it has.
+async fn decided_out_of_sight(world: &World, folder: &Path) -> usize {
+    world.house(OpponentKind::Silent);
+    let bot = world.bot_with(Options { store: kept_in(folder), ..options() }).await;
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.reply_first(&game).await;
+    let is_known = || {
+        let archive = Archive::open(folder);
+        archive.is_ok_and(|it| it.is_some()) && remembered(folder).len() == 1
+    };
+    eventually("it is remembered", is_known).await;
+    bot.kill().await;
+    let seen = world.house_move(&game);
+    world.arena.act(&game, &HouseAction::Resign).expect("it runs");
+    world.finished(&game).await;
+    seen + 1
+}
+
+fn is_won_with(folder: &Path, moves: usize) -> bool {
+    let [game] = &remembered(folder)[..] else { return false };
+    game.moves.len() == moves && game.end.as_ref().is_some_and(|end| end.result == GameResult::Won)
+}
+
+#[tokio::test]
+async fn a_game_decided_while_the_bot_was_away_is_known_with_its_last_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    let moves = decided_out_of_sight(&world, folder.path()).await;
+    let bot = world.bot_with(Options { store: kept_in(folder.path()), ..options() }).await;
+    eventually("its end is known", || is_won_with(folder.path(), moves)).await;
+    assert_eq!(bot.stop().await.won, 1);
+}
+
+#[tokio::test]
+async fn a_game_that_ended_out_of_sight_is_known_though_the_file_is_read_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new().await;
+    let moves = decided_out_of_sight(&world, folder.path()).await;
+    let other = Connection::open(folder.path().join("meitner.db")).unwrap();
+    let lock = || other.execute_batch("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE").is_ok();
+    eventually("the killed bot lets go of the file", lock).await;
+    let store = StoreOptions { open_limit: ms(0), retry: ms(50), ..kept_in(folder.path()) };
+    let reconcile_interval = ms(100);
+    let bot = world.bot_with(Options { store, reconcile_interval, ..options() }).await;
+    // The bot has asked for the running games, and knows of none.
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.reply_first(&game).await;
+    drop(other);
+    eventually("its end is known", || {
+        let games = remembered(folder.path());
+        games.iter().any(|it| it.moves.len() == moves && it.end.is_some())
+    })
+    .await;
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    world.finished(&game).await;
+    let summary = bot.stop().await;
+    assert_eq!((summary.won, summary.unknown), (2, 0));
 }
 
 #[tokio::test]

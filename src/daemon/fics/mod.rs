@@ -30,6 +30,7 @@ use crate::{
             games::{LastGame, Running},
             invite::Asked,
         },
+        figures,
         invitations::Invitations,
         keeper::Keeper,
         opponents::Opponents,
@@ -487,9 +488,7 @@ impl Supervisor {
     }
 
     fn count_budget(&self) {
-        let options = &self.current_policy().budget;
-        let left = budget::left(&self.keeper.state().budget, options, Epoch::now());
-        self.metrics.set_bot_games_left(left);
+        figures::count_budget(&self.keeper, &self.current_policy().budget, &self.metrics);
     }
 
     fn set_rating(&mut self, rating: u32) {

@@ -83,11 +83,8 @@ impl Loop {
 
     fn failures(&self) -> String {
         let text = self.metrics.text();
-        let name = "meitner_faults_total{kind=\"game_failed\",platform=\"fics\"} ";
-        let other = "meitner_faults_total{platform=\"fics\",kind=\"game_failed\"} ";
-        let found = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name).or_else(|| line.strip_prefix(other)));
+        let name = "meitner_faults_total{platform=\"fics\",kind=\"game_failed\"} ";
+        let found = text.lines().find_map(|line| line.strip_prefix(name));
         found.expect("the figure").to_owned()
     }
 

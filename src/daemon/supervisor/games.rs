@@ -36,17 +36,13 @@ const MAX_REMEMBERED: usize = 64;
 
 impl Supervisor {
     pub(super) fn on_running_games(&mut self, games: Vec<GameStart>) {
-        let is_over = |id: &GameId| games.iter().all(|start| start.id != *id);
+        let is_listed = |id: &GameId| games.iter().any(|start| start.id == *id);
         // Those that a former run has left, and those that this one has lost sight of.
-        let left: Vec<GameId> = if self.recorder.has_compared() {
-            Vec::new()
-        } else {
-            self.keeper.state().running.iter().filter_map(|id| id.parse().ok()).collect()
-        };
-        let lost = self.setbacks.keys().filter(|id| !self.games.contains(id)).cloned();
-        let out_of_sight: Vec<GameId> = lost.chain(left).filter(is_over).collect();
-        let running = games.iter().map(|start| &start.id).chain(&out_of_sight).cloned();
-        self.recorder.compare(running.collect());
+        let state = self.keeper.state();
+        let open: Vec<GameId> = state.running.iter().filter_map(|id| id.parse().ok()).collect();
+        self.recorder.compare(games.iter().map(|start| &start.id).chain(&open).cloned().collect());
+        let out_of_sight: Vec<GameId> =
+            open.into_iter().filter(|id| !self.is_known(id) && !is_listed(id)).collect();
         for start in games {
             self.on_game_start(start);
         }

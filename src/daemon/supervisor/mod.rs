@@ -25,7 +25,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     daemon::{
-        InvitationOptions, budget,
+        InvitationOptions, figures,
         keeper::Keeper,
         login::log_in,
         matchmaking::Matchmaker,
@@ -48,7 +48,7 @@ use crate::{
         lichess::{Account, Client, StartError, events},
     },
     search::{self, Engine, Scheduler},
-    store::{AccountKey, ChallengeAnswer, Epoch, Platform, StoreOptions},
+    store::{AccountKey, ChallengeAnswer, Platform, StoreOptions},
 };
 
 /// Events that wait for the loop. When it is full the stream is not read, and the server keeps
@@ -592,9 +592,7 @@ impl Supervisor {
     }
 
     fn count_budget(&self) {
-        let options = &self.current_policy().budget;
-        let left = budget::left(&self.keeper.state().budget, options, Epoch::now());
-        self.metrics.set_bot_games_left(left);
+        figures::count_budget(&self.keeper, &self.current_policy().budget, &self.metrics);
     }
 
     fn log_summary(&self, message: &str) {
