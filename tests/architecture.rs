@@ -172,6 +172,28 @@ fn there_is_one_rules_core() {
     });
 }
 
+/// The compiler in the container sees only what `.dockerignore` lets through.
+#[test]
+fn the_image_is_built_with_every_file_that_the_program_holds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ignored = include_str!("../.dockerignore");
+    let mut held = 0;
+    for file in source_files() {
+        let source = fs::read_to_string(&file).expect("a source file can be read");
+        let places = source.split("include_str!(\"").chain(source.split("include_bytes!(\""));
+        for place in places.filter_map(|rest| rest.split_once("\")").map(|(place, _)| place)) {
+            let folder = file.parent().expect("a file is in a folder");
+            let Ok(path) = folder.join(place).canonicalize() else { continue };
+            let path = path.strip_prefix(root).expect("a file of the tree");
+            let top = path.iter().next().expect("a name").to_str().expect("plain names");
+            let is_ignored = ignored.lines().any(|line| line == top);
+            assert!(!is_ignored, "{} needs {}", file.display(), path.display());
+            held += 1;
+        }
+    }
+    assert!(held > 10, "only {held} files found");
+}
+
 #[test]
 fn the_checker_sees_every_way_to_import() {
     for (module, source) in [
