@@ -3,6 +3,9 @@
 //! Pure bookkeeping, apart from the engines. A challenge that we accepted takes its slot at once,
 //! not only when its game starts: otherwise a burst of challenges would all find the same slot
 //! free. One that we made holds a slot as well, since it becomes a game without asking us again.
+//!
+//! Correspondence games, those without a clock, last for days and are seldom thought about: they have a
+//! number of their own and take no slot from the others.
 
 use std::{
     collections::HashMap,
@@ -46,6 +49,8 @@ pub(super) struct Slots {
     reserved: HashMap<GameId, Reservation>,
     /// Games that may begin at any moment, whose ids nobody knows yet.
     awaited: usize,
+    /// How many correspondence games fit, which are not among the seats.
+    correspondence: usize,
 }
 
 /// The opponent for whom a slot is taken.
@@ -55,6 +60,8 @@ pub(super) struct Holder {
     pub(super) user: Option<String>,
     /// Whether it is certainly a person. Games that are found running do not tell.
     pub(super) is_human: bool,
+    /// Whether the game has no clock.
+    pub(super) is_correspondence: bool,
 }
 
 /// A challenge that is to become a game.
@@ -71,10 +78,24 @@ impl Slots {
         Self::sharing(&Seats::new(capacity))
     }
 
-    /// The slots of one platform, which shares the seats with others.
+    /// The slots of one platform, which shares the seats with others. There is no room for
+    /// correspondence games.
     pub(super) fn sharing(seats: &Seats) -> Self {
-        let seats = seats.clone();
-        Self { seats, counted: 0, running: HashMap::new(), reserved: HashMap::new(), awaited: 0 }
+        Self {
+            seats: seats.clone(),
+            counted: 0,
+            running: HashMap::new(),
+            reserved: HashMap::new(),
+            awaited: 0,
+            correspondence: 0,
+        }
+    }
+
+    /// The same with room for so many correspondence games.
+    #[must_use]
+    pub(super) fn with_correspondence(mut self, capacity: usize) -> Self {
+        self.correspondence = capacity;
+        self
     }
 
     /// Whether one more game fits. Games that we did not choose (after a restart, say) may exceed
@@ -85,9 +106,36 @@ impl Slots {
 
     /// Whether one more game with a bot fits, if so many slots are kept for people.
     pub(super) fn has_room_for_bot(&self, reserved_for_humans: usize) -> bool {
-        let humans = self.holders().filter(|holder| holder.is_human).count();
+        let is_human = |holder: &&Holder| holder.is_human && !holder.is_correspondence;
+        let humans = self.holders().filter(is_human).count();
         let kept = reserved_for_humans.saturating_sub(humans);
         self.taken() + self.elsewhere() + kept < self.seats.capacity
+    }
+
+    /// Whether one more correspondence game fits.
+    pub(super) fn has_room_for_correspondence(&self) -> bool {
+        self.correspondence_games() < self.correspondence
+    }
+
+    /// How many correspondence games run or are about to.
+    pub(super) fn correspondence_games(&self) -> usize {
+        self.holders().filter(|holder| holder.is_correspondence).count()
+    }
+
+    /// Whether this challenge or game is one of them.
+    pub(super) fn is_correspondence(&self, id: &GameId) -> bool {
+        let reserved = self.reserved.get(id).map(|reservation| &reservation.holder);
+        self.running.get(id).or(reserved).is_some_and(|holder| holder.is_correspondence)
+    }
+
+    /// How many games with a clock run.
+    pub(super) fn clock_games(&self) -> usize {
+        self.running.values().filter(|holder| !holder.is_correspondence).count()
+    }
+
+    /// Whether no game with a clock runs or is about to.
+    pub(super) fn is_idle(&self) -> bool {
+        self.taken() == 0
     }
 
     /// Whether this challenge or game holds a slot.
@@ -104,6 +152,13 @@ impl Slots {
     pub(super) fn reserve(&mut self, id: GameId, holder: Holder) -> bool {
         if self.knows(&id) {
             return false;
+        }
+        if holder.is_correspondence {
+            let has_room = self.has_room_for_correspondence();
+            if has_room {
+                self.reserved.insert(id, Reservation { holder, since: None });
+            }
+            return has_room;
         }
         // Under the lock, so that two platforms cannot take the same one.
         let seats = self.seats.clone();
@@ -198,7 +253,7 @@ impl Slots {
     }
 
     fn taken(&self) -> usize {
-        self.running.len() + self.reserved.len() + self.awaited
+        self.holders().filter(|holder| !holder.is_correspondence).count() + self.awaited
     }
 
     fn holders(&self) -> impl Iterator<Item = &Holder> {
@@ -268,11 +323,11 @@ mod tests {
     }
 
     fn human(name: &str) -> Holder {
-        Holder { user: Some(name.to_owned()), is_human: true }
+        Holder { user: Some(name.to_owned()), is_human: true, ..Holder::default() }
     }
 
     fn bot(name: &str) -> Holder {
-        Holder { user: Some(name.to_owned()), is_human: false }
+        Holder { user: Some(name.to_owned()), ..Holder::default() }
     }
 
     #[test]
@@ -300,6 +355,26 @@ mod tests {
         slots.release(&id("b"));
         assert!(slots.has_room() && !slots.reserve(id("c"), human("c")), "it has its slot");
         assert!(slots.reserve(id("d"), human("d")));
+    }
+
+    #[test]
+    fn correspondence_games_have_a_number_of_their_own() {
+        let of_days = |name| Holder { is_correspondence: true, ..human(name) };
+        let mut slots = Slots::new(1).with_correspondence(2);
+        assert!(slots.is_idle() && slots.reserve(id("a"), of_days("a")));
+        slots.start(&id("a"), Holder::default());
+        assert!(slots.is_correspondence(&id("a")) && slots.is_idle());
+        assert!(slots.has_room() && slots.has_room_for_bot(0) && !slots.has_room_for_bot(1));
+        assert!(slots.reserve(id("b"), of_days("b")) && slots.is_correspondence(&id("b")));
+        assert!(!slots.has_room_for_correspondence() && !slots.reserve(id("e"), of_days("e")));
+        assert!(slots.reserve(id("c"), human("c")) && !slots.has_room() && !slots.is_idle());
+        slots.start(&id("found"), of_days("d"));
+        assert_eq!((slots.correspondence_games(), slots.clock_games()), (3, 0), "none was chosen");
+        slots.start(&id("c"), Holder::default());
+        slots.finish(&id("a"));
+        assert_eq!((slots.correspondence_games(), slots.clock_games()), (2, 1));
+        assert_eq!(slots.count_of("b") + slots.count_of("d"), 2);
+        assert!(!Slots::new(1).reserve(id("a"), of_days("a")), "there is no room by default");
     }
 
     #[test]

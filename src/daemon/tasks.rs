@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::Future};
 
-use tokio::task::{self, JoinSet};
+use tokio::task::{self, AbortHandle, JoinSet};
 
 use crate::game::GameId;
 
@@ -13,7 +13,7 @@ pub(super) const MAX_SETBACKS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct GameTasks<T> {
     set: JoinSet<T>,
-    ids: HashMap<task::Id, GameId>,
+    ids: HashMap<task::Id, (GameId, AbortHandle)>,
 }
 
 /// A game's task ended without a result.
@@ -32,12 +32,12 @@ impl<T: Send + 'static> GameTasks<T> {
 
     /// Whether this game has a task.
     pub(super) fn contains(&self, id: &GameId) -> bool {
-        self.ids.values().any(|known| known == id)
+        self.ids().any(|known| known == id)
     }
 
     /// The games that run.
     pub(super) fn ids(&self) -> impl Iterator<Item = &GameId> {
-        self.ids.values()
+        self.ids.values().map(|(id, _)| id)
     }
 
     /// How many games run.
@@ -47,8 +47,8 @@ impl<T: Send + 'static> GameTasks<T> {
 
     /// Starts a game's task. The caller has made sure that the game has none.
     pub(super) fn spawn(&mut self, id: GameId, game: impl Future<Output = T> + Send + 'static) {
-        let task = self.set.spawn(game).id();
-        self.ids.insert(task, id);
+        let task = self.set.spawn(game);
+        self.ids.insert(task.id(), (id, task));
     }
 
     /// The next game that ends; waits for ever if none runs. Cancel-safe.
@@ -59,10 +59,16 @@ impl<T: Send + 'static> GameTasks<T> {
                 Some(Ok((task, result))) => (task, Ok(result)),
                 Some(Err(error)) => (error.id(), Err(Crash::from(error))),
             };
-            if let Some(id) = self.ids.remove(&task) {
+            if let Some((id, _)) = self.ids.remove(&task) {
                 return (id, result);
             }
         }
+    }
+
+    /// Ends some games where they are, and tells how many.
+    pub(super) fn abort_those(&mut self, mut is_meant: impl FnMut(&GameId) -> bool) -> usize {
+        let meant = self.ids.values().filter(|(id, _)| is_meant(id));
+        meant.map(|(_, task)| task.abort()).count()
     }
 
     /// Ends all games where they are.
@@ -108,6 +114,17 @@ mod tests {
         stop.send(()).unwrap();
         assert_eq!(tasks.next().await, (id("good"), Ok(7)));
         assert_eq!(tasks.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn some_games_end_and_the_others_do_not() {
+        let mut tasks: GameTasks<()> = GameTasks::new();
+        for name in ["one", "other"] {
+            tasks.spawn(id(name), std::future::pending());
+        }
+        assert_eq!(tasks.abort_those(|game| *game == id("one")), 1);
+        assert_eq!(tasks.next().await, (id("one"), Err(Crash::Aborted)));
+        assert!(tasks.contains(&id("other")) && tasks.len() == 1);
     }
 
     #[tokio::test]

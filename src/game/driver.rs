@@ -16,9 +16,10 @@ use crate::{
     game::{
         Action, Arrived, Command, Ending, Evaluation, Event, Found, Input, Lag, LostReason, Reply,
         Scoresheet, SearchRequest, Session, Snapshot, Thought, WaitingNames,
+        desk::{Call, Desk, Seat},
         scoresheet::{Scorer, Seen},
     },
-    search::{self, Engine, Report, SearchId, Update},
+    search::{self, Report, SearchId, Update},
 };
 
 /// A stopped search reports within 5 ms by its contract. One that takes this long is broken.
@@ -49,7 +50,7 @@ pub struct Observers {
 
 /// Plays a game to its end.
 ///
-/// The engine is told to forget its last game first, and is idle again on return. `quit` makes the session leave the game (abort or resign); the
+/// An engine of its own is told to forget its last game first, and is idle again on return. `quit` makes the session leave the game (abort or resign); the
 /// end is still awaited, so the caller sets the limit for that. `waiting` tells who waits for a game,
 /// in case that somebody asks.
 ///
@@ -59,21 +60,22 @@ pub struct Observers {
 /// another engine, on the same link if the adapter tells everything again.
 pub async fn run(
     session: Session,
-    engine: Arc<Engine>,
+    desk: Desk,
     link: &mut Link,
     observers: Observers,
     mut waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
 ) -> Result<Ending, EngineFailedError> {
-    engine.new_game();
+    desk.new_game();
     waiting.mark_changed();
     let mut driver = Driver {
         session,
-        engine,
+        desk,
         link,
         observers,
         scorer: Scorer::default(),
         waiting,
+        wanted: None,
         search: None,
         stopped: None,
         stopwatch: Stopwatch::default(),
@@ -88,13 +90,15 @@ pub async fn run(
 
 struct Driver<'a> {
     session: Session,
-    engine: Arc<Engine>,
+    desk: Desk,
     link: &'a mut Link,
     observers: Observers,
     scorer: Scorer,
     waiting: watch::Receiver<WaitingNames>,
+    /// The search that is to begin when an engine can be had.
+    wanted: Option<SearchRequest>,
     search: Option<RunningSearch>,
-    /// The last search that was stopped. It may not have reported yet.
+    /// The last search that was stopped on an engine of our own. It may not have reported yet.
     stopped: Option<RunningSearch>,
     stopwatch: Stopwatch,
     /// What our last move took.
@@ -139,6 +143,9 @@ impl Stopwatch {
 /// says later can be taken for news of the next.
 struct RunningSearch {
     id: SearchId,
+    seat: Seat,
+    /// When it is told to come to its end, if it runs on idle cores until then.
+    call: Option<Call>,
     report: oneshot::Receiver<(Report, Instant)>,
     /// Only the newest matters, and the engine's thread never waits for us.
     info: watch::Receiver<Option<search::Info>>,
@@ -155,31 +162,46 @@ impl Driver<'_> {
     }
 
     async fn next_input(&mut self, quit: &CancellationToken) -> Result<Input, EngineFailedError> {
-        let deadline = self.session.deadline();
-        let (report, info) = match &mut self.search {
-            Some(search) => (Some(&mut search.report), Some(&mut search.info)),
-            None => (None, None),
-        };
-        Ok(tokio::select! {
-            // The server's word first: it may make the search's answer worthless.
-            biased;
-            arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| Arrived {
-                at: Instant::now(),
-                lag: Lag::default(),
-                event: Event::Lost(LostReason::Disconnected),
-            })),
-            report = reported(report) => Input::Found(self.found(report)?),
-            thought = thought(info) => Input::Thought(thought),
-            () = at(deadline) => Input::Tick,
-            // Without the other end nobody waits.
-            Ok(()) = self.waiting.changed() => {
-                Input::Waiting(Arc::clone(&self.waiting.borrow_and_update()))
-            }
-            () = quit.cancelled(), if !self.has_quit => {
-                self.has_quit = true;
-                Input::Quit
-            }
-        })
+        loop {
+            let deadline = self.session.deadline();
+            let call = self.search.as_ref().and_then(|search| search.call);
+            let (report, info) = match &mut self.search {
+                Some(search) => (Some(&mut search.report), Some(&mut search.info)),
+                None => (None, None),
+            };
+            return Ok(tokio::select! {
+                // The server's word first: it may make the search's answer worthless.
+                biased;
+                arrived = self.link.events.recv() => Input::Server(arrived.unwrap_or_else(|| {
+                    Arrived {
+                        at: Instant::now(),
+                        lag: Lag::default(),
+                        event: Event::Lost(LostReason::Disconnected),
+                    }
+                })),
+                report = reported(report) => Input::Found(self.found(report)?),
+                thought = thought(info) => Input::Thought(thought),
+                () = at(deadline) => Input::Tick,
+                () = at(call.map(|call| call.due)) => {
+                    self.call_search();
+                    continue;
+                }
+                seat = self.desk.wait(), if self.wanted.is_some() => {
+                    if let Some(request) = self.wanted.take() {
+                        self.begin_search(seat, request);
+                    }
+                    continue;
+                }
+                // Without the other end nobody waits.
+                Ok(()) = self.waiting.changed() => {
+                    Input::Waiting(Arc::clone(&self.waiting.borrow_and_update()))
+                }
+                () = quit.cancelled(), if !self.has_quit => {
+                    self.has_quit = true;
+                    Input::Quit
+                }
+            });
+        }
     }
 
     /// Takes in the end of the running search.
@@ -219,7 +241,9 @@ impl Driver<'_> {
                     self.start_search(*request);
                 }
                 Action::PonderHit { at } => {
-                    self.engine.ponder_hit_at(at);
+                    if let Some(search) = &self.search {
+                        search.seat.engine.ponder_hit_at(at);
+                    }
                     self.stopwatch.begin(arrived);
                 }
                 Action::StopSearch => self.stop_search(),
@@ -253,7 +277,17 @@ impl Driver<'_> {
         }
     }
 
+    /// Begins a search, as soon as there is an engine for it.
     fn start_search(&mut self, request: SearchRequest) {
+        match self.desk.seat() {
+            Some(seat) => self.begin_search(seat, request),
+            None => self.wanted = Some(request),
+        }
+    }
+
+    fn begin_search(&mut self, seat: Seat, request: SearchRequest) {
+        let SearchRequest { history, mut limits } = request;
+        let call = seat.begin(&mut limits, Instant::now());
         let (report_sender, report) = oneshot::channel();
         let (info_sender, info) = watch::channel(None);
         let mut report_sender = Some(report_sender);
@@ -270,17 +304,27 @@ impl Driver<'_> {
                 }
             }
         };
-        let id = self.engine.search(request.history, request.limits, Box::new(listener));
-        self.search = Some(RunningSearch { id, report, info });
+        let id = seat.engine.search(history, limits, Box::new(listener));
+        self.search = Some(RunningSearch { id, seat, call, report, info });
+    }
+
+    /// Most of the time of a search on idle cores is over: the rest is its own.
+    fn call_search(&mut self) {
+        if let Some(search) = &mut self.search
+            && let Some(Call { began, .. }) = search.call.take()
+        {
+            search.seat.engine.ponder_hit_at(began);
+        }
     }
 
     /// Stops the running search, if there is one, and drops its report. The next one may be started
     /// at once, for the engine runs one after the other: no reply of ours waits for a search that is
-    /// of no use any more.
+    /// of no use any more. An engine on loan goes to the next game.
     fn stop_search(&mut self) {
+        self.wanted = None;
         if let Some(search) = self.search.take() {
-            self.engine.stop();
-            self.stopped = Some(search);
+            search.seat.engine.stop();
+            self.stopped = Some(search).filter(|search| !search.seat.is_shared());
         }
     }
 
@@ -349,11 +393,13 @@ fn log_start(snapshot: &Snapshot) {
 mod tests {
     use super::*;
     use crate::{
+        game::desk::SpareEngine,
         game::{
             ChatLine, GameFull, GameResult, GameState, Options, Phase, Player, Room, Status,
             TimeControl,
         },
         rules::Color,
+        search::{Engine, Scheduler},
     };
 
     /// A driver that plays White in memory, with both ends of its link.
@@ -367,12 +413,15 @@ mod tests {
 
     impl Table {
         fn new(options: Options) -> Self {
+            Self::at(Desk::Own(Arc::new(Engine::new(search::Options::default()))), options)
+        }
+
+        fn at(desk: Desk, options: Options) -> Self {
             let session = Session::new("abcd1234".parse().unwrap(), options);
             let (events, event_receiver) = mpsc::channel(8);
             let (command_sender, commands) = mpsc::channel(8);
             let (snapshot_sender, snapshots) = watch::channel(session.snapshot());
             let mut link = Link { events: event_receiver, commands: command_sender };
-            let engine = Arc::new(Engine::new(search::Options::default()));
             let quit = CancellationToken::new();
             let mut end = tokio::task::JoinSet::new();
             let waiting = watch::channel(WaitingNames::default()).1;
@@ -380,7 +429,7 @@ mod tests {
                 Observers { snapshots: snapshot_sender, on_sheet: Box::new(|_: &Scoresheet| {}) };
             let leave = quit.clone();
             end.spawn(
-                async move { run(session, engine, &mut link, observers, waiting, leave).await },
+                async move { run(session, desk, &mut link, observers, waiting, leave).await },
             );
             Self { events, commands, snapshots, quit, end }
         }
@@ -512,6 +561,49 @@ mod tests {
         let winner = Some(Color::Black);
         table.event(Event::State(GameState { status, winner, ..state("e2e4 e7e5") })).await;
         assert_eq!(table.end().await.result, GameResult::Lost);
+    }
+
+    #[tokio::test]
+    async fn games_take_turns_on_the_spare_engine() {
+        let spare = SpareEngine::new(search::Options::default(), Scheduler::new(1));
+        let untimed_move_time = Duration::from_millis(200);
+        let options = Options { untimed_move_time, ..Options::default() };
+        let table = |options| Table::at(Desk::Shared(spare.clone()), options);
+        let (mut one, mut other) = (table(options.clone()), table(options.clone()));
+        one.full("").await;
+        other.full("").await;
+        assert_eq!(ply_of(&one.command().await), 0);
+        assert_eq!(ply_of(&other.command().await), 0);
+        assert!(one.snapshots.borrow().thought.is_some(), "it has thought");
+        one.event(Event::State(state("e2e4 e7e5"))).await;
+        assert_eq!(ply_of(&one.command().await), 2, "and again, on a new engine");
+        // One that has days is stopped by a takeback, and lets the other have its turn.
+        let untimed_move_time = Duration::from_mins(10);
+        let slow = table(Options { untimed_move_time, ..options });
+        slow.full("e2e4 e7e5").await;
+        let mut thinking = slow.snapshots.clone();
+        thinking.wait_for(|snapshot| snapshot.thought.is_some()).await.unwrap();
+        other.event(Event::State(state("e2e4 e7e5"))).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(other.commands.try_recv().is_err(), "it waits for its turn");
+        slow.event(Event::State(state("e2e4"))).await;
+        assert_eq!(ply_of(&other.command().await), 2);
+    }
+
+    /// A game with a clock has the only core, and the one that has days gets it for the end of its time.
+    #[tokio::test]
+    async fn a_search_without_an_idle_core_still_finds_a_move() {
+        let scheduler = Scheduler::new(1);
+        let busy = Engine::with_scheduler(search::Options::default(), &scheduler);
+        let infinite = search::Limits { infinite: true, ..search::Limits::default() };
+        busy.search(crate::rules::History::default(), infinite, Box::new(|_| {}));
+        let spare = SpareEngine::new(search::Options::default(), scheduler);
+        let untimed_move_time = Duration::from_secs(2);
+        let options = Options { untimed_move_time, ..Options::default() };
+        let mut table = Table::at(Desk::Shared(spare), options);
+        table.full("e2e4 e7e5").await;
+        assert_eq!(ply_of(&table.command().await), 2);
+        assert!(table.snapshots.borrow().thought.as_ref().is_some_and(|thought| thought.depth > 0));
     }
 
     #[tokio::test]

@@ -11,6 +11,7 @@ mod action;
 mod chat;
 mod clock;
 mod decision;
+mod desk;
 pub mod driver;
 mod event;
 mod lag;
@@ -29,6 +30,7 @@ pub use clock::Clock;
 pub use decision::{
     DrawOptions, Evaluation, Manners, Occasion, Options, ResignOptions, TakebackOptions,
 };
+pub use desk::{Desk, SpareEngine};
 pub use event::{
     Arrived, ChatLine, EndReason, Event, Expiration, GameFull, GameId, GameState,
     InvalidGameIdError, LostReason, Player, Room, Status, TimeControl,

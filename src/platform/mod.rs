@@ -166,6 +166,8 @@ pub struct GameStart {
     pub opponent: String,
     /// The opponent's rating.
     pub opponent_rating: Option<u32>,
+    /// The speed class; `None` for one that we do not know.
+    pub speed: Option<Speed>,
     /// The tournament that it is a game of.
     pub tournament: Option<TournamentId>,
     /// Whether we have made a move; `None` where the server does not say.

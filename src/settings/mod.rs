@@ -164,7 +164,11 @@ impl Settings {
     /// Whether a running bot takes up a new value of this key; others wait for a restart.
     pub fn is_taken_up(key: &str) -> bool {
         match key {
-            "challenge.concurrency" | "search.hash_mb" | "search.threads" | "search.cores" => false,
+            "challenge.concurrency"
+            | "challenge.correspondence_games"
+            | "search.hash_mb"
+            | "search.threads"
+            | "search.cores" => false,
             "log.level" | "log.filter" => true,
             _ => ["challenge", "matchmaking", "tournament", "search", "game", "chat"]
                 .contains(&key.split('.').next().unwrap_or_default()),

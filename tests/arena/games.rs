@@ -55,11 +55,13 @@ async fn a_game_without_a_clock_is_played() {
     world.house(OpponentKind::Random);
     let humans = Criteria { speeds: vec![Speed::Correspondence], ..Criteria::default() };
     let policy = PolicyOptions { humans, ..PolicyOptions::default() };
-    let bot = world.bot_with(Options { policy, ..options() }).await;
+    let mut bot = world.bot_with(Options { policy, ..options() }).await;
     let control = TimeControl::Correspondence { per_move: Duration::from_hours(24) };
     let spec = ChallengeSpec { control, ..ChallengeSpec::new(HOUSE, BOT) };
     let game = world.arena.challenge(&spec).unwrap();
     world.finished(&game).await;
+    // At the end of the bot nobody would wait for such a game.
+    bot.until_playing(0).await;
     assert_eq!(bot.stop().await.won, 1);
     world.assert_clean();
 }

@@ -2,6 +2,7 @@
 
 mod challenges;
 mod chat;
+mod correspondence;
 mod faults;
 mod games;
 mod harness;

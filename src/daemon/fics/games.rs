@@ -16,7 +16,7 @@ use crate::{
         tasks::{Crash, MAX_SETBACKS},
     },
     game::{
-        self, Command, EndReason, Ending, GameId, GameResult, Session,
+        self, Command, Desk, EndReason, Ending, GameId, GameResult, Session,
         driver::{self, EngineFailedError, Observers},
     },
     metrics::Fault,
@@ -78,7 +78,8 @@ impl Supervisor {
         self.settle_asked(challenge.as_ref(), &terms, is_resumed);
         self.invitations.on_game(&opponent);
         self.last = Some(LastGame { id: id.clone(), record: record.clone(), is_computer, terms });
-        self.slots.start(&id, Holder { user: Some(user.clone()), is_human: !is_computer });
+        let is_human = !is_computer;
+        self.slots.start(&id, Holder { user: Some(user.clone()), is_human, ..Holder::default() });
         if let Some(challenge) = challenge {
             self.slots.release(&challenge);
         }
@@ -110,14 +111,14 @@ impl Supervisor {
         let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
         let span = info_span!("game", platform = "fics", game_id = %id);
         let game = async move {
-            let shared = Arc::clone(&engine);
+            let desk = Desk::Own(Arc::clone(&engine));
             // The task before has let it go, whatever its end was.
             let mut link = link.lock_owned().await;
             if is_again {
                 // If nobody listens the game is over, which the other half of the link tells.
                 let _ = link.commands.send(Command::Reopen).await;
             }
-            let driver = game::driver::run(session, shared, &mut link, observers, waiting, quit);
+            let driver = game::driver::run(session, desk, &mut link, observers, waiting, quit);
             driver.await.map(|ending| (ending, engine))
         };
         self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));

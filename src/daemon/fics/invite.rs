@@ -51,7 +51,7 @@ impl Supervisor {
         }
         let user = invitation.name().map(str::to_lowercase);
         let id = self.invitations.send(invitation.clone(), now);
-        if self.slots.reserve(id.clone(), Holder { user, is_human: !is_bot }) {
+        if self.slots.reserve(id.clone(), Holder { user, is_human: !is_bot, ..Holder::default() }) {
             info!(?invitation, "asking for a game on FICS");
             self.remember_asked(id.clone(), &invitation, is_bot);
             if let Invitation::Match { name, .. } = &invitation {

@@ -399,7 +399,8 @@ impl Supervisor {
         self.queue.remove(&challenge.id);
         let user = challenge.challenger.as_ref();
         let is_human = !user.is_some_and(|user| user.is_bot);
-        let holder = Holder { user: user.map(|user| user.id.clone()), is_human };
+        let user = user.map(|user| user.id.clone());
+        let holder = Holder { user, is_human, ..Holder::default() };
         if !self.slots.reserve(challenge.id.clone(), holder) {
             return self.decline(challenge.id.clone(), DeclineReason::Later, Criterion::Queue);
         }

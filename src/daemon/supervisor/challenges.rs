@@ -69,7 +69,8 @@ impl Supervisor {
         for challenge in self.queue.in_order(&policy.queue) {
             match self.judge(&policy, &challenge) {
                 Verdict::Accept => somebody_waits |= !self.accept(challenge),
-                Verdict::Wait => somebody_waits = true,
+                // Those without a clock wait for no slot that another game could use.
+                Verdict::Wait => somebody_waits |= challenge.clock.is_some(),
                 Verdict::LookUp => self.look_up(challenge.challenger.as_ref()),
                 Verdict::Decline(reason, why) => {
                     self.queue.remove(&challenge.id);
@@ -106,7 +107,9 @@ impl Supervisor {
         let is_quota_used = is_bot
             && (budget::may_start(&state.budget, &policy.budget, today).is_err()
                 || budget::blocks_opponent(&state, id, today));
-        let has_room = if is_bot {
+        let has_room = if challenge.clock.is_none() {
+            self.slots.has_room_for_correspondence()
+        } else if is_bot {
             self.slots.has_room_for_bot(policy.queue.reserved_for_humans)
         } else {
             self.slots.has_room()
@@ -127,7 +130,11 @@ impl Supervisor {
     fn accept(&mut self, challenge: Challenge) -> bool {
         let user = challenge.challenger.as_ref();
         let is_bot = user.is_some_and(|user| user.is_bot);
-        let holder = Holder { user: user.map(|user| user.id.clone()), is_human: !is_bot };
+        let holder = Holder {
+            user: user.map(|user| user.id.clone()),
+            is_human: !is_bot,
+            is_correspondence: challenge.clock.is_none(),
+        };
         if !self.slots.reserve(challenge.id.clone(), holder) {
             return false;
         }
@@ -160,7 +167,7 @@ impl Supervisor {
     pub(super) fn on_accepted(&mut self, challenge: Challenge) {
         self.note_accepted(&challenge.id, challenge.challenger.as_ref().map(|user| &*user.id));
         // Its game has the same id. The line that says so can get lost.
-        self.take_up(challenge.id, None);
+        self.take_up(challenge.id, Holder::default());
     }
 
     /// A challenge has become a game.

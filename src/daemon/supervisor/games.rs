@@ -16,15 +16,14 @@ use crate::{
         tasks::{Crash, MAX_SETBACKS},
     },
     game::{
-        self, EndReason, Ending, GameId, GameResult, Session, WaitingNames,
+        self, Desk, EndReason, Ending, GameId, GameResult, Session, WaitingNames,
         driver::{EngineFailedError, Observers},
     },
     metrics::Fault,
     platform::{
-        GameStart,
+        GameStart, Speed,
         lichess::{Client, adapter},
     },
-    search::Engine,
 };
 
 /// Lines of one game that wait for its session; the adapter keeps more.
@@ -49,7 +48,7 @@ impl Supervisor {
         // Their streams tell how they ended. One that has none is given up after some tries.
         for id in out_of_sight {
             info!(game_id = %id, "a game ended out of sight");
-            self.take_up(id, None);
+            self.take_up(id, Holder::default());
         }
     }
 
@@ -84,17 +83,35 @@ impl Supervisor {
         let opponent = Some(start.opponent.to_ascii_lowercase()).filter(|name| !name.is_empty());
         self.on_our_game(&start.id, opponent.as_deref().filter(|_| start.tournament.is_none()));
         self.on_tournament_game(&start);
-        self.take_up(start.id, opponent);
+        let is_correspondence = start.speed == Some(Speed::Correspondence);
+        self.take_up(start.id, Holder { user: opponent, is_correspondence, ..Holder::default() });
     }
 
     /// Gives a game its task, unless it has or had one, or all are being left; one that we have just
-    /// agreed to is then given up in good order. The opponent need not be told where a slot is reserved.
-    pub(super) fn take_up(&mut self, id: GameId, opponent: Option<String>) {
+    /// agreed to is then given up in good order. Nothing need be told where a slot is reserved.
+    pub(super) fn take_up(&mut self, id: GameId, holder: Holder) {
+        let is_correspondence = holder.is_correspondence || self.slots.is_correspondence(&id);
+        if is_correspondence && self.closing != Closing::No {
+            // Whoever is started next takes it up.
+            self.slots.release(&id);
+            return;
+        }
         let is_to_resign =
             self.options.shutdown.unfinished == Unfinished::Resign && self.slots.knows(&id);
         if !self.is_known(&id) && (!self.closing.is_leaving() || is_to_resign) {
             self.queue.remove(&id);
-            self.start_game(id, Holder { user: opponent, is_human: false });
+            self.start_game(id, holder);
+        }
+    }
+
+    /// Lets go of the correspondence games: they last for days, so that nobody can wait for their end,
+    /// and none is lost by a pause. The next run takes them up.
+    pub(super) fn leave_correspondence(&mut self) {
+        let slots = &self.slots;
+        let count = self.games.abort_those(|id| slots.is_correspondence(id));
+        if count > 0 {
+            info!(games = count, "correspondence games are left to the next run");
+            self.summary.left += u32::try_from(count).unwrap_or(u32::MAX);
         }
     }
 
@@ -113,7 +130,12 @@ impl Supervisor {
                 state.running.insert(id.to_string());
             });
         }
-        let engine = self.engines.take();
+        let is_correspondence = self.slots.is_correspondence(&id);
+        let desk = if is_correspondence {
+            Desk::Shared(self.spare_engine.clone())
+        } else {
+            Desk::Own(self.engines.take())
+        };
         let session = Session::new(id.clone(), self.shared.game_options());
         let (snapshots, watcher) = watch::channel(session.snapshot());
         self.live.send_modify(|live| {
@@ -124,26 +146,34 @@ impl Supervisor {
         let on_sheet = self.recorder.follow(id.clone());
         let observers = Observers { snapshots, on_sheet };
         let (client, account) = (Arc::clone(&self.client), self.account.id.clone());
-        let (waiting, quit) = (self.waiting.subscribe(), self.quit.clone());
+        // A correspondence game is never given up.
+        let quit = if is_correspondence { CancellationToken::new() } else { self.quit.clone() };
+        let waiting = self.waiting.subscribe();
         let span = info_span!("game", platform = "lichess", game_id = %id);
-        let game = play(client, account, session, engine, observers, waiting, quit);
+        let game = play(client, account, session, desk, observers, waiting, quit);
         self.games.spawn(id, async { tokio::join!(game, counting).0 }.instrument(span));
     }
 
     pub(super) fn on_game_end(
         &mut self,
         id: GameId,
-        end: Result<Result<(Ending, Arc<Engine>), EngineFailedError>, Crash>,
+        end: Result<Result<(Ending, Desk), EngineFailedError>, Crash>,
     ) {
         let (ended, holder) = (id.clone(), self.slots.finish(&id).unwrap_or_default());
         self.live.send_modify(|live| {
             live.remove(&id);
         });
         match end {
-            Ok(Ok((ending, engine))) => {
-                self.engines.give_back(engine);
+            Ok(Ok((ending, desk))) => {
+                if let Desk::Own(engine) = desk {
+                    self.engines.give_back(engine);
+                }
                 self.count(&id, &ending);
                 self.refresh_rating();
+            }
+            // It goes on without us.
+            Err(Crash::Aborted) if holder.is_correspondence => {
+                self.setbacks.remove(&id);
             }
             Err(Crash::Aborted) => {
                 self.setbacks.remove(&id);
@@ -163,7 +193,10 @@ impl Supervisor {
     fn on_crash(&mut self, id: GameId, holder: Holder, message: &str) {
         error!(game_id = %id, message, "a game's task failed");
         self.metrics.fault(Fault::GameFailed);
-        if self.is_worth_a_try(&id) && !self.closing.is_leaving() {
+        if holder.is_correspondence && self.closing != Closing::No {
+            self.setbacks.remove(&id);
+            self.summary.left += 1;
+        } else if self.is_worth_a_try(&id) && !self.closing.is_leaving() {
             self.start_game(id, holder);
         } else {
             self.give_up(id);
@@ -239,21 +272,21 @@ async fn play(
     client: Arc<Client>,
     account: String,
     session: Session,
-    engine: Arc<Engine>,
+    desk: Desk,
     observers: Observers,
     waiting: watch::Receiver<WaitingNames>,
     quit: CancellationToken,
-) -> Result<(Ending, Arc<Engine>), EngineFailedError> {
+) -> Result<(Ending, Desk), EngineFailedError> {
     let id = session.id().clone();
     let (event_sender, events) = mpsc::channel(GAME_EVENTS_CAPACITY);
     let (command_sender, commands) = mpsc::channel(GAME_COMMANDS_CAPACITY);
     let mut link = game::driver::Link { events, commands: command_sender };
     let adapter = pin!(adapter::run(&client, &account, &id, event_sender, commands));
-    let shared = Arc::clone(&engine);
+    let used = desk.clone();
     // The link goes with the driver, whose end the adapter sees by that.
     let driver = pin!(async move {
-        game::driver::run(session, shared, &mut link, observers, waiting, quit).await
+        game::driver::run(session, used, &mut link, observers, waiting, quit).await
     });
     let (ending, ()) = tokio::join!(driver, adapter);
-    ending.map(|ending| (ending, engine))
+    ending.map(|ending| (ending, desk))
 }

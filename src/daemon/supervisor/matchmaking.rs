@@ -43,8 +43,7 @@ impl Supervisor {
                 // Without the event stream we would not see a game begin.
                 may_play: is_ready
                     && self.is_connected
-                    && (policy.matchmaking.during_games
-                        || (self.games.len() == 0 && slots.reserved() == 0))
+                    && (policy.matchmaking.during_games || slots.is_idle())
                     && slots.has_room_for_bot(policy.queue.reserved_for_humans)
                     && budget::may_start(&state.budget, &policy.budget, today).is_ok(),
                 is_slot_wanted,
@@ -121,9 +120,11 @@ impl Supervisor {
         let now = Instant::now();
         self.matchmaker.on_own_challenge(&challenge, now);
         if challenge.clock.is_some() {
-            let holder = challenge
-                .target
-                .map(|User { id, is_bot, .. }| Holder { user: Some(id), is_human: !is_bot });
+            let holder = challenge.target.map(|User { id, is_bot, .. }| Holder {
+                user: Some(id),
+                is_human: !is_bot,
+                ..Holder::default()
+            });
             self.slots.hold_for_our_challenge(challenge.id, holder.unwrap_or_default(), now);
         }
     }
@@ -146,7 +147,7 @@ impl Supervisor {
                         self.matchmaker.on_game_end(&id, options, now);
                     }
                 } else {
-                    let holder = Holder { user: Some(target.clone()), is_human: false };
+                    let holder = Holder { user: Some(target.clone()), ..Holder::default() };
                     self.slots.hold_for_our_challenge(id, holder, now);
                 }
             }

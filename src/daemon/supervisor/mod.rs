@@ -41,13 +41,16 @@ use crate::{
         tasks::GameTasks,
         tournament::Tournaments,
     },
-    game::{self, Ending, GameId, GameResult, LiveGames, WaitingNames, driver::EngineFailedError},
+    game::{
+        self, Desk, Ending, GameId, GameResult, LiveGames, SpareEngine, WaitingNames,
+        driver::EngineFailedError,
+    },
     metrics::{Beat, PlatformMetrics},
     platform::{
         DeclineReason, PlatformEvent,
         lichess::{Account, Client, StartError, events},
     },
-    search::{self, Engine, Scheduler},
+    search::{self, Scheduler},
     store::{AccountKey, ChallengeAnswer, Platform, StoreOptions},
 };
 
@@ -70,8 +73,10 @@ const ASK_AGAIN_WAIT: Duration = Duration::from_secs(30);
 /// How the bot runs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many games at once.
+    /// How many games with a clock at once.
     pub concurrency: usize,
+    /// How many games without one at once, besides.
+    pub correspondence: usize,
     /// Which games are played.
     pub policy: PolicyOptions,
     /// How games are played.
@@ -97,6 +102,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             concurrency: 1,
+            correspondence: 8,
             policy: PolicyOptions::default(),
             game: game::Options::default(),
             engine: search::Options::default(),
@@ -131,6 +137,8 @@ pub struct Summary {
     pub unknown: u32,
     /// Games that still ran when we left; they count above as well.
     pub unfinished: u32,
+    /// Games without a clock that the next run takes up. They count nowhere else.
+    pub left: u32,
 }
 
 impl AddAssign<&Self> for Summary {
@@ -144,6 +152,7 @@ impl AddAssign<&Self> for Summary {
         self.aborted += other.aborted;
         self.unknown += other.unknown;
         self.unfinished += other.unfinished;
+        self.left += other.left;
     }
 }
 
@@ -245,8 +254,10 @@ struct Supervisor {
     slots: Slots,
     queue: Queue,
     engines: Engines,
+    /// For games without a clock.
+    spare_engine: SpareEngine,
     /// Each gives its engine back at the end.
-    games: GameTasks<Result<(Ending, Arc<Engine>), EngineFailedError>>,
+    games: GameTasks<Result<(Ending, Desk), EngineFailedError>>,
     live: watch::Sender<LiveGames>,
     /// For the games, where anybody may ask.
     waiting: watch::Sender<WaitingNames>,
@@ -331,13 +342,14 @@ impl Supervisor {
             metrics.set_rating(rating);
         }
         Self {
-            slots: Slots::sharing(&resources.seats),
+            slots: Slots::sharing(&resources.seats).with_correspondence(options.correspondence),
             reconcile_at: Instant::now() + options.reconcile_interval,
             queue: Queue::default(),
             keeper: Keeper::new(resources.store.clone(), key.clone()),
             recorder: Recorder::new(resources.store.clone(), key),
             policy,
             engines: Engines::new(options.engine, resources.scheduler.clone(), options.concurrency),
+            spare_engine: SpareEngine::new(options.engine, resources.scheduler.clone()),
             requests: Requests::new(Arc::clone(&client)),
             options,
             client,
@@ -392,7 +404,7 @@ impl Supervisor {
                     self.ask_if_due();
                     self.count_budget();
                     self.shared.tell_store_health();
-                    if pace.is_due(&self.summary, self.games.len() > 0, Instant::now()) {
+                    if pace.is_due(&self.summary, self.slots.clock_games() > 0, Instant::now()) {
                         self.log_summary("summary");
                     }
                 }
@@ -539,8 +551,9 @@ impl Supervisor {
     fn close(&mut self) {
         let until = Instant::now() + self.options.shutdown.finish_limit;
         self.closing = Closing::Finishing { until };
+        self.leave_correspondence();
         info!(
-            games = self.games.len(),
+            games = self.slots.clock_games(),
             limit_s = self.options.shutdown.finish_limit.as_secs(),
             "closing"
         );
@@ -553,10 +566,14 @@ impl Supervisor {
     }
 
     fn leave(&mut self) {
+        if self.closing == Closing::No {
+            self.leave_correspondence();
+        }
         self.closing = Closing::leaving();
         self.requests.give_up();
-        self.summary.unfinished = u32::try_from(self.games.len()).unwrap_or(u32::MAX);
-        warn!(games = self.games.len(), how = ?self.options.shutdown.unfinished, "leaving unfinished games");
+        let games = self.slots.clock_games();
+        self.summary.unfinished = u32::try_from(games).unwrap_or(u32::MAX);
+        warn!(games, how = ?self.options.shutdown.unfinished, "leaving unfinished games");
         match self.options.shutdown.unfinished {
             Unfinished::Resign => self.quit.cancel(),
             Unfinished::Leave => self.games.abort_all(),

@@ -40,6 +40,7 @@ fn game_of(name: &str, game: &str) -> GameStart {
         variant: "atomic".to_owned(),
         opponent: "soot".to_owned(),
         opponent_rating: Some(1800),
+        speed: None,
         tournament: Some(id(name)),
         has_moved: Some(false),
         is_bot_playable: Some(true),

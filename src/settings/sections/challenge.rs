@@ -23,6 +23,7 @@ pub(super) const SPEEDS: &[&str] = &["bullet", "blitz", "rapid", "classical", "c
 
 pub(super) const KEYS: &[Key] = &[
     key("challenge.concurrency", number(1, 64)),
+    key("challenge.correspondence_games", number(1, 40)),
     key("challenge.speeds", Kind::Words(SPEEDS)),
     key("challenge.rated", Kind::Switch),
     key("challenge.casual", Kind::Switch),
@@ -50,6 +51,7 @@ pub(super) const KEYS: &[Key] = &[
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own for the operator")]
 pub(super) struct RawChallenge {
     pub(super) concurrency: usize,
+    pub(super) correspondence_games: usize,
     speeds: Vec<Speed>,
     rated: bool,
     casual: bool,

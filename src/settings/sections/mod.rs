@@ -121,6 +121,7 @@ impl Raw {
     ) -> Result<daemon::Options, SettingsError> {
         Ok(daemon::Options {
             concurrency: self.challenge.concurrency,
+            correspondence: self.challenge.correspondence_games,
             policy: PolicyOptions {
                 matchmaking: self.matchmaking.options(),
                 tournament: self.tournament.options(),
