@@ -530,13 +530,21 @@ fn demands_on_opponents_that_contradict_each_other_are_told() {
             "my.toml: `matchmaking.time_controls` is [], but must be a list of at least one clock \
              in minutes and seconds, like 3+2, or 3+2*5 to choose it five times as often, and perhaps \
              rated, casual or both, and the least and greatest rating of the opponent, like \
-             3+2*5 rated 1800-2400",
+             3+2*5 rated 1800-2400; or days for a move, which are never rated, like 2d",
         ),
         (
             "[matchmaking]\ntime_controls = [\"3+2\", \"0.1+1*2\"]",
             "my.toml: `matchmaking.time_controls` is \"0.1+1*2\", but must be a list of clocks \
              that the server takes from bots: 0, 0.25, 0.5, 0.75, 1, 1.5 or whole minutes, at most \
-             60 seconds more for each move, and at least half a minute for 40 moves",
+             60 seconds more for each move, and at least half a minute for 40 moves; or 1, 2, 3, 5, \
+             7, 10 or 14 days for a move, like 2d",
+        ),
+        (
+            "[matchmaking]\ntime_controls = [\"3+2\", \"4d\"]",
+            "my.toml: `matchmaking.time_controls` is \"4d\", but must be a list of clocks \
+             that the server takes from bots: 0, 0.25, 0.5, 0.75, 1, 1.5 or whole minutes, at most \
+             60 seconds more for each move, and at least half a minute for 40 moves; or 1, 2, 3, 5, \
+             7, 10 or 14 days for a move, like 2d",
         ),
         (
             "[matchmaking]\nmin_rating = 1500\nmax_rating = 1400",

@@ -17,7 +17,7 @@ use crate::{
         policy::{Names, PolicyOptions},
     },
     game::GameId,
-    platform::{Challenge, ChallengeClock, OnlineBot, backoff::Throttle},
+    platform::{Challenge, ChallengeClock, ChallengeTime, OnlineBot, backoff::Throttle},
     store::{Epoch, State},
 };
 
@@ -61,8 +61,10 @@ pub struct MatchmakingOptions {
     pub block: Names,
     /// Whoever is on this list alone is challenged; anybody if it is empty.
     pub only: Names,
-    /// So many games at most come of our own challenges at once.
+    /// So many games with a clock at most come of our own challenges at once.
     pub games: usize,
+    /// While so many games without one run, whoever wished them, none is challenged for.
+    pub correspondence_games: usize,
     /// Whether somebody is challenged while other games run.
     pub during_games: bool,
     /// So long a slot is left idle after a game, or after a challenge in vain.
@@ -90,6 +92,7 @@ impl Default for MatchmakingOptions {
             block: Names::default(),
             only: Names::default(),
             games: 1,
+            correspondence_games: 1,
             during_games: true,
             pause: Duration::from_secs(30),
             answer_limit: Duration::from_secs(15),
@@ -108,8 +111,8 @@ impl MatchmakingOptions {
 /// A clock, and how often it is chosen beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedClock {
-    /// The clock.
-    pub clock: ChallengeClock,
+    /// The clock, or days. Games without a clock are casual, whatever the mode.
+    pub time: ChallengeTime,
     /// Its share; one of weight 2 is chosen twice as often as one of weight 1.
     pub weight: u32,
     /// Rated or casual, if that is another than [`MatchmakingOptions::mode`].
@@ -121,8 +124,8 @@ pub struct WeightedClock {
 
 impl WeightedClock {
     /// One of weight 1 that says nothing else.
-    pub const fn of(clock: ChallengeClock) -> Self {
-        Self { clock, weight: 1, mode: None, ratings: None }
+    pub fn of(time: impl Into<ChallengeTime>) -> Self {
+        Self { time: time.into(), weight: 1, mode: None, ratings: None }
     }
 }
 
@@ -155,9 +158,12 @@ pub enum OpponentPreference {
 }
 
 /// What the next step rests on, besides what was done so far.
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub(super) struct Situation<'a> {
     /// Whether a slot is free for a bot, and our games with bots are not used up.
     pub(super) may_play: bool,
+    /// The same for a game without a clock.
+    pub(super) may_correspond: bool,
     /// Whether a challenge of somebody else's waits for a slot.
     pub(super) is_slot_wanted: bool,
     /// Whether the bot is shutting down.
@@ -194,7 +200,7 @@ pub(super) enum Step {
 pub(super) struct Offer {
     /// The id of the opponent's account.
     pub(super) target: String,
-    pub(super) clock: ChallengeClock,
+    pub(super) time: ChallengeTime,
     pub(super) rated: bool,
 }
 
@@ -212,7 +218,7 @@ pub(super) struct Matchmaker {
     challenged_at: HashMap<String, Instant>,
     /// Who was challenged last.
     last: String,
-    /// The running games that came of our challenges.
+    /// The running games with a clock that came of our challenges.
     games: HashSet<GameId>,
     random: fastrand::Rng,
 }
@@ -270,6 +276,16 @@ impl Matchmaker {
         matches!(self.stage, Stage::Sending { seen: None, .. } | Stage::InDoubt { .. })
     }
 
+    /// Whether the game that comes of such a challenge has no clock.
+    pub(super) fn awaits_correspondence(&self) -> bool {
+        match &self.stage {
+            Stage::Sending { offer, seen: None, .. } | Stage::InDoubt { offer, .. } => {
+                offer.time.is_correspondence()
+            }
+            _ => false,
+        }
+    }
+
     /// The challenge of ours that is open, as far as its id is known.
     pub(super) fn open_challenge(&self) -> Option<&GameId> {
         match &self.stage {
@@ -286,10 +302,10 @@ impl Matchmaker {
     ) -> Option<Step> {
         let now = situation.now;
         match &mut self.stage {
-            Stage::Open { id, since, is_withdrawn, .. } => {
+            Stage::Open { id, offer, since, is_withdrawn } => {
                 let is_late = now.saturating_duration_since(*since) >= options.answer_limit;
-                let is_off =
-                    is_late || situation.is_slot_wanted || situation.is_closing || !options.enabled;
+                let is_in_the_way = situation.is_slot_wanted && !offer.time.is_correspondence();
+                let is_off = is_late || is_in_the_way || situation.is_closing || !options.enabled;
                 if *is_withdrawn || !is_off {
                     return None;
                 }
@@ -312,18 +328,22 @@ impl Matchmaker {
         }
         let idle_until = *self.idle_until.get_or_insert(now + options.pause);
         let is_due = idle_until <= now && self.throttle.wait(now).is_zero();
-        let is_allowed = situation.may_play
-            && !situation.is_slot_wanted
-            && self.games.len() < options.games
-            && declines::may_challenge(situation.state, situation.today);
-        if !is_due || !is_allowed {
+        let may_play =
+            situation.may_play && !situation.is_slot_wanted && self.games.len() < options.games;
+        let mut clocks = options.time_controls.clone();
+        clocks.retain(|clock| match clock.time {
+            ChallengeTime::Clock(_) => may_play,
+            ChallengeTime::Days(_) => situation.may_correspond,
+        });
+        let is_allowed = declines::may_challenge(situation.state, situation.today);
+        if !is_due || !is_allowed || clocks.is_empty() {
             return None;
         }
         if self.listed_at.is_none_or(|at| now.saturating_duration_since(at) >= LIST_LIFE) {
             self.stage = Stage::Listing;
             return Some(Step::List);
         }
-        let Some(offer) = self.choose(options, situation) else {
+        let Some(offer) = self.choose(clocks, options, situation) else {
             self.idle_until = Some(now + options.pause);
             return None;
         };
@@ -338,19 +358,28 @@ impl Matchmaker {
     }
 
     /// Draws a clock and a mode, then somebody who may want such a game; if there is nobody, others.
-    fn choose(&mut self, options: &MatchmakingOptions, situation: &Situation<'_>) -> Option<Offer> {
-        let mut clocks = options.time_controls.clone();
-        while let Some(WeightedClock { clock, mode, ratings, .. }) = self.draw(&mut clocks) {
+    fn choose(
+        &mut self,
+        mut clocks: Vec<WeightedClock>,
+        options: &MatchmakingOptions,
+        situation: &Situation<'_>,
+    ) -> Option<Offer> {
+        while let Some(WeightedClock { time, mode, ratings, .. }) = self.draw(&mut clocks) {
             let window = ratings.map(|(least, most)| (Some(least), Some(most)));
             let window = window.unwrap_or((options.min_rating, options.max_rating));
-            for rated in self.modes(mode.unwrap_or(options.mode)) {
+            // The server rates no atomic without a clock (section 12 of the protocol notes).
+            let mode = match time {
+                ChallengeTime::Days(_) => Mode::Casual,
+                ChallengeTime::Clock(_) => mode.unwrap_or(options.mode),
+            };
+            for rated in self.modes(mode) {
                 let fits = |bot: &&OnlineBot| {
                     is_wanted(bot, window, options, situation)
                         && !self.was_challenged(&bot.id, options, situation.now)
                         && !declines::forbid(
                             situation.state,
                             &bot.id,
-                            clock,
+                            time.clock(),
                             rated,
                             situation.today,
                         )
@@ -369,7 +398,7 @@ impl Matchmaker {
                             .unwrap_or(&one),
                         _ => one,
                     };
-                    return Some(Offer { target: bot.id.clone(), clock, rated });
+                    return Some(Offer { target: bot.id.clone(), time, rated });
                 }
             }
         }
@@ -540,7 +569,9 @@ impl Matchmaker {
             _ => return None,
         };
         self.in_vain = 0;
-        self.games.insert(id.clone());
+        if !offer.time.is_correspondence() {
+            self.games.insert(id.clone());
+        }
         Some(offer)
     }
 

@@ -227,7 +227,7 @@ impl Requests {
         let (client, wanted) = (Arc::clone(&self.client), offer.clone());
         self.bind(
             Arc::clone(&self.lanes.challenge),
-            async move { client.challenge(&wanted.target, wanted.clock, wanted.rated).await },
+            async move { client.challenge(&wanted.target, wanted.time, wanted.rated).await },
             move |result| Answer::Challenge { offer, result },
         );
     }

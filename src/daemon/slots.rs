@@ -51,6 +51,8 @@ pub(super) struct Slots {
     awaited: usize,
     /// How many correspondence games fit, which are not among the seats.
     correspondence: usize,
+    /// The same as `awaited` for them.
+    awaited_correspondence: usize,
 }
 
 /// The opponent for whom a slot is taken.
@@ -88,6 +90,7 @@ impl Slots {
             reserved: HashMap::new(),
             awaited: 0,
             correspondence: 0,
+            awaited_correspondence: 0,
         }
     }
 
@@ -119,7 +122,8 @@ impl Slots {
 
     /// How many correspondence games run or are about to.
     pub(super) fn correspondence_games(&self) -> usize {
-        self.holders().filter(|holder| holder.is_correspondence).count()
+        let holders = self.holders().filter(|holder| holder.is_correspondence);
+        holders.count() + self.awaited_correspondence
     }
 
     /// Whether this challenge or game is one of them.
@@ -146,6 +150,12 @@ impl Slots {
     /// How many games with this account run or are about to.
     pub(super) fn count_of(&self, user: &str) -> usize {
         self.holders().filter(|holder| holder.user.as_deref() == Some(user)).count()
+    }
+
+    /// How many of them have a clock.
+    pub(super) fn clock_games_with(&self, user: &str) -> usize {
+        let is_with = |holder: &&Holder| holder.user.as_deref() == Some(user);
+        self.holders().filter(is_with).filter(|holder| !holder.is_correspondence).count()
     }
 
     /// Takes a slot for a challenge that is about to be accepted. False if there is none.
@@ -186,6 +196,11 @@ impl Slots {
     pub(super) fn await_games(&mut self, count: usize) {
         self.awaited = count;
         self.recount();
+    }
+
+    /// The same for correspondence games.
+    pub(super) fn await_correspondence(&mut self, count: usize) {
+        self.awaited_correspondence = count;
     }
 
     /// The server may have taken our acceptance: the time for the game to start begins.
@@ -365,6 +380,9 @@ mod tests {
         slots.start(&id("a"), Holder::default());
         assert!(slots.is_correspondence(&id("a")) && slots.is_idle());
         assert!(slots.has_room() && slots.has_room_for_bot(0) && !slots.has_room_for_bot(1));
+        slots.await_correspondence(1);
+        assert!(!slots.has_room_for_correspondence() && !slots.reserve(id("b"), of_days("b")));
+        slots.await_correspondence(0);
         assert!(slots.reserve(id("b"), of_days("b")) && slots.is_correspondence(&id("b")));
         assert!(!slots.has_room_for_correspondence() && !slots.reserve(id("e"), of_days("e")));
         assert!(slots.reserve(id("c"), human("c")) && !slots.has_room() && !slots.is_idle());
@@ -374,6 +392,7 @@ mod tests {
         slots.finish(&id("a"));
         assert_eq!((slots.correspondence_games(), slots.clock_games()), (2, 1));
         assert_eq!(slots.count_of("b") + slots.count_of("d"), 2);
+        assert_eq!(slots.clock_games_with("b") + slots.clock_games_with("c"), 1);
         assert!(!Slots::new(1).reserve(id("a"), of_days("a")), "there is no room by default");
     }
 

@@ -107,6 +107,46 @@ impl ChallengeClock {
     }
 }
 
+/// How the time of a game is counted that we challenge for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChallengeTime {
+    /// By a clock.
+    Clock(ChallengeClock),
+    /// So many days for each move.
+    Days(u32),
+}
+
+impl ChallengeTime {
+    /// Whether there is no clock.
+    pub const fn is_correspondence(self) -> bool {
+        matches!(self, Self::Days(_))
+    }
+
+    /// A clock to compare it by. The one of days is slower than any that there is.
+    pub const fn clock(self) -> ChallengeClock {
+        match self {
+            Self::Clock(clock) => clock,
+            Self::Days(days) => ChallengeClock { initial_s: days * 86_400, increment_s: 0 },
+        }
+    }
+}
+
+impl From<ChallengeClock> for ChallengeTime {
+    fn from(clock: ChallengeClock) -> Self {
+        Self::Clock(clock)
+    }
+}
+
+/// A clock as players write it, or days, such as `2d`.
+impl fmt::Display for ChallengeTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clock(clock) => clock.fmt(f),
+            Self::Days(days) => write!(f, "{days}d"),
+        }
+    }
+}
+
 /// As players write it: minutes and seconds, such as `3+2` or `0.5+1`.
 impl fmt::Display for ChallengeClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -297,6 +337,15 @@ mod tests {
         ] {
             assert_eq!((clock.speed(), clock.to_string().as_str()), (speed, text));
         }
+    }
+
+    #[test]
+    fn days_are_slower_than_any_clock() {
+        let slowest = ChallengeClock { initial_s: 10_800, increment_s: 180 };
+        let (day, two) = (ChallengeTime::Days(1), ChallengeTime::Days(2));
+        assert!(day.clock().estimate_s() > slowest.estimate_s());
+        assert!(two.clock().estimate_s() > day.clock().estimate_s());
+        assert_eq!(two.to_string() + " " + &ChallengeTime::from(slowest).to_string(), "2d 180+180");
     }
 
     #[test]

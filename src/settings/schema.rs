@@ -206,7 +206,8 @@ impl Kind {
             Self::WeightedClocks => {
                 "a list of at least one clock in minutes and seconds, like 3+2, or 3+2*5 to choose \
                  it five times as often, and perhaps rated, casual or both, and the least and \
-                 greatest rating of the opponent, like 3+2*5 rated 1800-2400"
+                 greatest rating of the opponent, like 3+2*5 rated 1800-2400; or days for a \
+                 move, which are never rated, like 2d"
                     .to_owned()
             }
             Self::Tournaments => {

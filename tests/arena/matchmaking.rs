@@ -12,7 +12,7 @@ use meitner::{
         WeightedClock,
     },
     platform::{
-        ChallengeClock,
+        ChallengeClock, ChallengeTime,
         lichess::{self, Patience},
     },
     store::{AccountKey, Platform, Store, StoreOptions},
@@ -97,6 +97,33 @@ async fn an_idle_bot_challenges_others_and_plays_them() {
     ];
     assert_eq!(form, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     assert_eq!(world.arena.counters().refused_commands, 0);
+    world.assert_clean();
+}
+
+#[tokio::test]
+async fn games_of_days_are_challenged_for_up_to_their_limit() {
+    let world = World::new().await;
+    for name in ["machine", "other"] {
+        let silent = HouseSpec { opponent: OpponentKind::Silent, ..machine(name) };
+        world.arena.add_house(&silent);
+    }
+    world.house(OpponentKind::Random);
+    let time_controls = vec![WeightedClock::of(ChallengeTime::Days(2))];
+    let matchmaking = MatchmakingOptions { time_controls, mode: Mode::Rated, ..matchmaking() };
+    let mut bot = world.bot_with(seeking(matchmaking)).await;
+    bot.until_playing(1).await;
+    // It has its slot for others all the same.
+    let game = world.challenge(60, 0, ColorChoice::White);
+    world.finished(&game).await;
+    sleep(WATCH).await;
+    let [ref name] = challenged(&world)[..] else { panic!("{:?}", challenged(&world)) };
+    let requests = world.arena.requests();
+    let path = format!("/api/challenge/{name}");
+    let form = requests.iter().find(|request| request.path == path).expect("it").form.clone();
+    let expected = [("rated", "false"), ("days", "2"), ("variant", "atomic")];
+    assert_eq!(form, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let summary = bot.stop().await;
+    assert_eq!((summary.challenged, summary.accepted, summary.left), (1, 1, 1));
     world.assert_clean();
 }
 

@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, env, fs, path::PathBuf, sync::LazyLock};
 use meitner::{
     arena::{ColorChoice, OpponentKind, Recorded},
     game::{GameId, Room},
-    platform::{ChallengeClock, DeclineReason},
+    platform::{ChallengeClock, ChallengeTime, DeclineReason},
 };
 use serde_json::{Value, json};
 
@@ -104,9 +104,11 @@ async fn every_request_is_as_the_api_describes_it() {
     client.resign(&id).await.unwrap();
     drop(stream);
     let clock = ChallengeClock { initial_s: 60, increment_s: 1 };
-    let ours = client.challenge(HOUSE, clock, false).await.unwrap();
-    // It may be a game by now.
-    let _ = client.cancel(&ours).await;
+    for time in [clock.into(), ChallengeTime::Days(3)] {
+        let ours = client.challenge(HOUSE, time, false).await.unwrap();
+        // It may be a game by now.
+        let _ = client.cancel(&ours).await;
+    }
     client.online_bots().await.unwrap();
     let tournament = "n0t0urn1".parse().unwrap();
     assert!(client.tournament(&tournament).await.is_err());

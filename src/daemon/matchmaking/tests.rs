@@ -9,12 +9,14 @@ const BULLET: ChallengeClock = ChallengeClock { initial_s: 60, increment_s: 1 };
 const BLITZ: ChallengeClock = ChallengeClock { initial_s: 180, increment_s: 2 };
 
 /// A matchmaker and what it is told.
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct Case {
     matchmaker: Matchmaker,
     policy: PolicyOptions,
     our_rating: Option<u32>,
     state: State,
     may_play: bool,
+    may_correspond: bool,
     is_slot_wanted: bool,
     is_closing: bool,
     playing_with: Vec<&'static str>,
@@ -31,6 +33,7 @@ impl Case {
             our_rating: Some(2000),
             state: State::default(),
             may_play: true,
+            may_correspond: true,
             is_slot_wanted: false,
             is_closing: false,
             playing_with: Vec::new(),
@@ -57,6 +60,7 @@ impl Case {
         let playing_with = &self.playing_with;
         let situation = Situation {
             may_play: self.may_play,
+            may_correspond: self.may_correspond,
             is_slot_wanted: self.is_slot_wanted,
             is_closing: self.is_closing,
             policy: &self.policy,
@@ -207,7 +211,7 @@ fn clocks_are_drawn_by_weight_and_modes_evenly() {
     let (mut blitz, mut rated) = (0, 0);
     for n in 0..1000 {
         let offer = case.offer();
-        blitz += u32::from(offer.clock == BLITZ);
+        blitz += u32::from(offer.time == BLITZ.into());
         rated += u32::from(offer.rated);
         let id = id(&format!("c{n}"));
         assert!(case.sent(&id));
@@ -287,13 +291,55 @@ fn a_clock_may_ask_for_other_ratings() {
     let mut case = Case::new(options, &bots);
     for _ in 0..50 {
         let offer = case.offer();
-        let expected = if offer.clock == BULLET { "strong" } else { "even" };
+        let expected = if offer.time == BULLET.into() { "strong" } else { "even" };
         assert_eq!(offer.target, expected);
         case.not_sent(false);
         case.matchmaker.in_vain = 0;
         case.pass(case.options().pause);
         case.matchmaker.listed_at = Some(case.now);
     }
+}
+
+#[test]
+fn games_of_days_are_casual_and_need_no_slot() {
+    let time_controls = vec![WeightedClock::of(ChallengeTime::Days(2)), WeightedClock::of(BLITZ)];
+    let options = MatchmakingOptions { mode: Mode::Rated, time_controls, ..plain() };
+    let bots = [bot("soot", 2000), bot("ash", 2000)];
+    let mut case = Case::new(options.clone(), &bots);
+    case.is_slot_wanted = true;
+    let offer = case.offer();
+    assert_eq!((offer.time, offer.rated), (ChallengeTime::Days(2), false));
+    assert!(case.matchmaker.holds_slot() && case.matchmaker.awaits_correspondence());
+    assert!(case.sent(&id("c1")));
+    assert_eq!(case.step(), None, "it is in nobody's way");
+    case.matchmaker.on_game_start(&id("c1"), None).unwrap();
+    // It does not count among those of our own making, nor do those count for it.
+    case.is_slot_wanted = false;
+    case.may_correspond = false;
+    case.pass(case.options().pause);
+    assert_eq!((case.offer().time, case.matchmaker.games.len()), (BLITZ.into(), 0));
+    assert!(!case.matchmaker.awaits_correspondence());
+    let mut case = Case::new(options, &bots);
+    (case.may_play, case.may_correspond) = (false, false);
+    assert_eq!(case.step(), None);
+    case.may_correspond = true;
+    let offer = case.offer();
+    assert!(case.sent(&id("c2")));
+    case.is_closing = true;
+    assert_eq!(case.step(), Some(Step::Cancel(id("c2"))));
+    // Who finds that too slow is asked for no more days either.
+    declines::remember(
+        &mut case.state,
+        &offer.target,
+        crate::platform::DeclineReason::TooSlow,
+        offer.time.clock(),
+        false,
+        NOON,
+    );
+    let forbids = |time: ChallengeTime| {
+        declines::forbid(&case.state, &offer.target, time.clock(), false, NOON)
+    };
+    assert!(forbids(ChallengeTime::Days(3)) && !forbids(BLITZ.into()));
 }
 
 #[test]
@@ -305,7 +351,7 @@ fn what_was_declined_is_not_offered_again() {
     let mut case = Case::new(options, &[bot("soot", 2000)]);
     declines::remember(&mut case.state, "soot", Reason::TooFast, BULLET, true, NOON);
     declines::remember(&mut case.state, "soot", Reason::Casual, BLITZ, true, NOON);
-    let expected = Offer { target: "soot".to_owned(), clock: BLITZ, rated: false };
+    let expected = Offer { target: "soot".to_owned(), time: BLITZ.into(), rated: false };
     assert_eq!(case.offer(), expected);
     let mut case = Case::new(plain(), &[bot("soot", 2000)]);
     declines::remember(&mut case.state, "soot", Reason::NoBot, BULLET, true, NOON);

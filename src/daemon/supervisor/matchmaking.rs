@@ -35,17 +35,21 @@ impl Supervisor {
         let has_enough_of = |id: &str| {
             let recent = || opponents.recent_games(id, policy.recent_window, now);
             let most = policy.bots.max_recent_per_user;
-            slots.count_of(id) > 0 || most.is_some_and(|most| recent() >= most)
+            slots.clock_games_with(id) > 0 || most.is_some_and(|most| recent() >= most)
         };
         let step = {
             let state = self.keeper.state();
+            // Without the event stream we would not see a game begin.
+            let may_begin = is_ready
+                && self.is_connected
+                && budget::may_start(&state.budget, &policy.budget, today).is_ok();
             let situation = Situation {
-                // Without the event stream we would not see a game begin.
-                may_play: is_ready
-                    && self.is_connected
+                may_play: may_begin
                     && (policy.matchmaking.during_games || slots.is_idle())
-                    && slots.has_room_for_bot(policy.queue.reserved_for_humans)
-                    && budget::may_start(&state.budget, &policy.budget, today).is_ok(),
+                    && slots.has_room_for_bot(policy.queue.reserved_for_humans),
+                may_correspond: may_begin
+                    && slots.has_room_for_correspondence()
+                    && slots.correspondence_games() < policy.matchmaking.correspondence_games,
                 is_slot_wanted,
                 is_closing: self.closing != Closing::No,
                 policy: &policy,
@@ -113,17 +117,17 @@ impl Supervisor {
         self.matchmaker.on_list(result.ok(), options, now);
     }
 
-    /// Without a clock a challenge may be open for weeks.
+    /// Without a clock a challenge that somebody else made with this account may be open for weeks.
     pub(super) fn on_own_challenge(&mut self, challenge: Challenge) {
         debug!(challenge = %challenge.id, "our own challenge");
         self.recorder.challenging(&challenge);
         let now = Instant::now();
-        self.matchmaker.on_own_challenge(&challenge, now);
-        if challenge.clock.is_some() {
+        let is_correspondence = challenge.clock.is_none();
+        if self.matchmaker.on_own_challenge(&challenge, now) || !is_correspondence {
             let holder = challenge.target.map(|User { id, is_bot, .. }| Holder {
                 user: Some(id),
                 is_human: !is_bot,
-                ..Holder::default()
+                is_correspondence,
             });
             self.slots.hold_for_our_challenge(challenge.id, holder.unwrap_or_default(), now);
         }
@@ -132,10 +136,10 @@ impl Supervisor {
     pub(super) fn on_challenge_sent(&mut self, offer: &Offer, result: Result<GameId, ApiError>) {
         let options = &self.current_policy().matchmaking;
         let now = Instant::now();
-        let Offer { target, clock, rated } = offer;
+        let Offer { target, time, rated } = offer;
         match result {
             Ok(id) => {
-                info!(challenge = %id, opponent = target, %clock, rated, "challenging");
+                info!(challenge = %id, opponent = target, %time, rated, "challenging");
                 self.metrics.own_challenge(OwnChallenge::Sent);
                 if !self.matchmaker.on_sent(&id, options, now) {
                     return;
@@ -147,12 +151,16 @@ impl Supervisor {
                         self.matchmaker.on_game_end(&id, options, now);
                     }
                 } else {
-                    let holder = Holder { user: Some(target.clone()), ..Holder::default() };
+                    let holder = Holder {
+                        user: Some(target.clone()),
+                        is_human: false,
+                        is_correspondence: time.is_correspondence(),
+                    };
                     self.slots.hold_for_our_challenge(id, holder, now);
                 }
             }
             Err(error) => {
-                warn!(opponent = target, %clock, rated, %error, "could not challenge");
+                warn!(opponent = target, %time, rated, %error, "could not challenge");
                 if matches!(error, ApiError::Unreachable(_)) {
                     self.keeper.change(|state| budget::not_started(&mut state.challenges));
                 }
@@ -222,9 +230,9 @@ impl Supervisor {
     }
 
     fn remember_decline(&mut self, offer: &Offer, reason: DeclineReason) {
-        let Offer { target, clock, rated } = offer;
+        let Offer { target, time, rated } = offer;
         self.keeper.change(|state| {
-            declines::remember(state, target, reason, *clock, *rated, Epoch::now());
+            declines::remember(state, target, reason, time.clock(), *rated, Epoch::now());
         });
     }
 

@@ -436,8 +436,13 @@ impl Supervisor {
 
     /// Games that may begin at any moment hold slots before anybody knows their ids.
     fn hold_slots(&mut self) {
-        let awaited = [self.matchmaker.holds_slot(), self.tournaments.holds_slot(Instant::now())];
+        let is_of_days = self.matchmaker.awaits_correspondence();
+        let awaited = [
+            self.matchmaker.holds_slot() && !is_of_days,
+            self.tournaments.holds_slot(Instant::now()),
+        ];
         self.slots.await_games(awaited.into_iter().filter(|&holds| holds).count());
+        self.slots.await_correspondence(usize::from(is_of_days));
     }
 
     /// Without news of the account nothing new can begin. What runs needs none, and is finished.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     daemon::{MatchmakingOptions, Mode, OpponentPreference, WeightedClock},
-    platform::{ChallengeClock, Speed},
+    platform::{ChallengeClock, ChallengeTime, Speed},
     settings::{
         error::{SettingsError, Source},
         schema::{Key, Kind, key, number},
@@ -27,6 +27,7 @@ pub(super) const KEYS: &[Key] = &[
     key("matchmaking.block", Kind::Names),
     key("matchmaking.only", Kind::Names),
     key("matchmaking.games", number(1, 64)),
+    key("matchmaking.correspondence_games", number(1, 40)),
     key("matchmaking.during_games", Kind::Switch),
     key("matchmaking.pause_s", number(5, 86_400)),
     key("matchmaking.answer_limit_s", number(2, 19)),
@@ -53,6 +54,7 @@ pub(super) struct RawMatchmaking {
     block: Vec<String>,
     only: Vec<String>,
     games: usize,
+    correspondence_games: usize,
     during_games: bool,
     pause_s: u64,
     answer_limit_s: u64,
@@ -67,11 +69,12 @@ impl RawMatchmaking {
             Err(SettingsError::BadValue { source_of: source(key), key, found, allowed })
         };
         for text in &self.time_controls {
-            let clock = parse_weighted_clock(text).map(|weighted| weighted.clock);
-            if clock.is_none_or(|clock| !can_be_challenged_for(clock)) {
+            let time = parse_weighted_clock(text).map(|weighted| weighted.time);
+            if time.is_none_or(|time| !can_be_challenged_for(time)) {
                 let allowed = "a list of clocks that the server takes from bots: 0, 0.25, 0.5, \
                                0.75, 1, 1.5 or whole minutes, at most 60 seconds more for each \
-                               move, and at least half a minute for 40 moves";
+                               move, and at least half a minute for 40 moves; or 1, 2, 3, 5, 7, \
+                               10 or 14 days for a move, like 2d";
                 return bad(TIME_CONTROLS, &format!("{text:?}"), allowed.to_owned());
             }
         }
@@ -104,6 +107,7 @@ impl RawMatchmaking {
             block: self.block.iter().collect(),
             only: self.only.iter().collect(),
             games: self.games,
+            correspondence_games: self.correspondence_games,
             during_games: self.during_games,
             pause: Duration::from_secs(self.pause_s),
             answer_limit: Duration::from_secs(self.answer_limit_s),
@@ -112,8 +116,8 @@ impl RawMatchmaking {
     }
 }
 
-/// A clock such as `3+2`; with a weight `3+2*5`, with a mode `3+2*5 rated`, and with the opponent's
-/// ratings `3+2*5 rated 1800-2400`.
+/// A clock such as `3+2`, or days such as `2d`, which are never rated; with a weight `3+2*5`, with a mode
+/// `3+2*5 rated`, and with the opponent's ratings `3+2*5 rated 1800-2400`.
 pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedClock> {
     let window = |word: &str| {
         let (least, most) = word.split_once('-')?;
@@ -135,12 +139,21 @@ pub(in crate::settings) fn parse_weighted_clock(text: &str) -> Option<WeightedCl
         None => (text, 1),
         Some((clock, weight)) => (clock, weight.trim().parse().ok()?),
     };
-    let is_weight = (1..=1_000).contains(&weight);
-    Some(WeightedClock { clock: parse_clock(clock)?, weight, mode, ratings }).filter(|_| is_weight)
+    let time = match clock.trim().strip_suffix('d') {
+        Some(days) => ChallengeTime::Days(days.parse().ok()?),
+        None => parse_clock(clock)?.into(),
+    };
+    let is_possible = (1..=1_000).contains(&weight)
+        && !(time.is_correspondence() && mode.is_some_and(|mode| mode != Mode::Casual));
+    Some(WeightedClock { time, weight, mode, ratings }).filter(|_| is_possible)
 }
 
-/// Whether the server takes a bot's challenge with this clock.
-fn can_be_challenged_for(clock: ChallengeClock) -> bool {
+/// Whether the server takes a bot's challenge with this clock, or with so many days.
+fn can_be_challenged_for(time: ChallengeTime) -> bool {
+    let clock = match time {
+        ChallengeTime::Clock(clock) => clock,
+        ChallengeTime::Days(days) => return matches!(days, 1 | 2 | 3 | 5 | 7 | 10 | 14),
+    };
     let ChallengeClock { initial_s, increment_s } = clock;
     let is_offered = matches!(initial_s, 15 | 30 | 45 | 90) || initial_s.is_multiple_of(60);
     is_offered && increment_s <= MOST_INCREMENT_S && clock.speed() != Speed::UltraBullet
@@ -170,6 +183,21 @@ mod tests {
             ("3+2 both", with_mode(180, 2, 1, Some(Mode::Both))),
             ("3+2 1800-2400", with_ratings(None, (1_800, 2_400))),
             ("3+2 rated 0-4000 ", with_ratings(Some(Mode::Rated), (0, 4_000))),
+            ("2d", Some(WeightedClock::of(ChallengeTime::Days(2)))),
+            (
+                " 14d*3 casual 0-2000",
+                Some(WeightedClock {
+                    weight: 3,
+                    mode: Some(Mode::Casual),
+                    ratings: Some((0, 2_000)),
+                    ..WeightedClock::of(ChallengeTime::Days(14))
+                }),
+            ),
+            ("2d rated", None),
+            ("2d both", None),
+            ("2 d", None),
+            ("-2d", None),
+            ("d", None),
             ("3+2 2400-1800", None),
             ("3+2 1800-4001", None),
             ("3+2 1800-", None),
@@ -191,9 +219,11 @@ mod tests {
     #[test]
     fn only_clocks_that_the_server_takes_can_be_challenged_for() {
         let can = |initial_s, increment_s| {
-            can_be_challenged_for(ChallengeClock { initial_s, increment_s })
+            can_be_challenged_for(ChallengeClock { initial_s, increment_s }.into())
         };
         assert!(can(30, 0) && can(0, 1) && can(90, 0) && can(180, 2) && can(10_800, 60));
         assert!(!can(15, 0) && !can(0, 0) && !can(100, 0) && !can(180, 61));
+        let days = |days| can_be_challenged_for(ChallengeTime::Days(days));
+        assert!(days(1) && days(14) && !days(0) && !days(4) && !days(15));
     }
 }

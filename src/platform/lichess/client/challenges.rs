@@ -5,7 +5,7 @@ use reqwest::Method;
 use crate::{
     game::GameId,
     platform::{
-        ChallengeClock, DeclineReason, OnlineBot,
+        ChallengeTime, DeclineReason, OnlineBot,
         lichess::{
             client::{Client, parse},
             error::ApiError,
@@ -50,15 +50,18 @@ impl Client {
     pub async fn challenge(
         &self,
         target: &str,
-        clock: ChallengeClock,
+        time: ChallengeTime,
         rated: bool,
     ) -> Result<GameId, ApiError> {
-        let form = [
-            ("rated", rated.to_string()),
-            ("clock.limit", clock.initial_s.to_string()),
-            ("clock.increment", clock.increment_s.to_string()),
-            ("variant", VARIANT.to_owned()),
-        ];
+        let mut form = vec![("rated", rated.to_string())];
+        match time {
+            ChallengeTime::Clock(clock) => form.extend([
+                ("clock.limit", clock.initial_s.to_string()),
+                ("clock.increment", clock.increment_s.to_string()),
+            ]),
+            ChallengeTime::Days(days) => form.push(("days", days.to_string())),
+        }
+        form.push(("variant", VARIANT.to_owned()));
         let request = self.request(Method::POST, &format!("/api/challenge/{target}")).form(&form);
         let body = self.body(request.timeout(self.options.request_timeout)).await?;
         let challenge: ChallengeBody = parse(&body)?;
