@@ -511,6 +511,11 @@ fn demands_on_opponents_that_contradict_each_other_are_told() {
             "my.toml: `challenge.humans` is false, but must be true if `challenge.bots` is false",
         ),
         (
+            "[challenge]\nblock_urls = [\"http://example.com/names\"]",
+            "my.toml: `challenge.block_urls` is [\"http://example.com/names\"], but must be a list \
+             of addresses like https://example.com/names.txt; http is only for this machine",
+        ),
+        (
             "[challenge.human]\nmin_rating = 1500\nmax_rating = 1400",
             "my.toml: `challenge.human.min_rating` is 1500, but must be at most \
              `challenge.human.max_rating`, which is 1400",

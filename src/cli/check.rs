@@ -15,7 +15,10 @@ use tokio::runtime::Runtime;
 
 use crate::{
     cli::{exit, options::SettingsArgs},
-    daemon::{Berserk, PolicyOptions, TournamentOptions},
+    daemon::{
+        Berserk, PolicyOptions, TournamentOptions,
+        lists::{self, ListOptions},
+    },
     platform::{
         fics::{self, Welcome},
         lichess::{self, Client},
@@ -81,6 +84,7 @@ pub(super) fn check(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let runtime = Runtime::new().context("the system gives no threads")?;
+    runtime.block_on(check_lists(&settings.daemon.policy.lists, &mut report))?;
     if let Some(fics) = &fics {
         runtime.block_on(check_fics(fics, &mut report))?;
         let policy = &settings.daemon.policy;
@@ -167,6 +171,17 @@ fn check_files(settings: &Settings, report: &mut Report<impl Write>) -> anyhow::
         if mode.is_ok_and(|mode| mode & 0o077 != 0) {
             let path = path.display();
             report.warn("secrets", format!("others can read {path}; chmod 600 {path}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The lists of names on the web. One that cannot be read keeps no bot from playing.
+async fn check_lists(options: &ListOptions, report: &mut Report<impl Write>) -> anyhow::Result<()> {
+    for address in options.addresses() {
+        match lists::read(address).await {
+            Ok(names) => report.ok("lists", format!("{address} has {} names", names.len()))?,
+            Err(error) => report.warn("lists", format!("{address}: {error}"))?,
         }
     }
     Ok(())

@@ -18,7 +18,9 @@ use crate::{
         options::SettingsArgs,
         services,
     },
-    daemon::{self, PolicyOptions, Resources, Shutdown, Summary, reload::Hangups},
+    daemon::{
+        self, PolicyOptions, Resources, Shutdown, Summary, lists::NameLists, reload::Hangups,
+    },
     game::LiveGames,
     metrics::Metrics,
     platform::{fics, lichess::Client},
@@ -90,7 +92,11 @@ async fn play(
     let services_end = CancellationToken::new();
     let mut services =
         services::start(settings.web.listen, &metrics, shutdown.finish(), &services_end);
-    let (policy, policies) = watch::channel(Arc::new(settings.daemon.policy.clone()));
+    let lists =
+        NameLists::kept(settings.daemon.store.folder.as_deref(), &settings.daemon.policy, &metrics);
+    // Without the names of lists on the web, and with them.
+    let (policy, wanted) = watch::channel(Arc::new(settings.daemon.policy.clone()));
+    let (complete, policies) = watch::channel(Arc::new(lists.complete(&settings.daemon.policy)));
     let resources = Resources::new(&settings.daemon).with_metrics(&metrics);
     let mut bots = start(&settings.daemon, &resources, platforms, &policies, &shutdown);
     let first = settings;
@@ -115,6 +121,7 @@ async fn play(
             anyhow::bail!("the task that follows signals ended")
         }
         () = reloading => anyhow::bail!("the task that follows SIGHUP ended"),
+        () = lists.follow(wanted, complete) => anyhow::bail!("the task that reads lists ended"),
     };
     services_end.cancel();
     while services.join_next().await.is_some() {}

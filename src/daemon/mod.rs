@@ -4,6 +4,7 @@
 //! [`policy`] and the bookkeeping of slots are pure. Nothing here knows a server's wire format.
 
 pub mod fics;
+pub mod lists;
 pub mod policy;
 pub mod reload;
 pub mod service;

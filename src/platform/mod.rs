@@ -7,6 +7,7 @@
 pub mod backoff;
 pub mod fics;
 pub mod lichess;
+pub mod list;
 
 mod tournament;
 

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::EnvFilter;
 
 use crate::{
     game::{MAX_CHAT_CHARS, Template},
-    platform::{TournamentId, lichess},
+    platform::{TournamentId, lichess, list},
     settings::sections,
 };
 
@@ -44,6 +44,8 @@ pub(super) enum Kind {
     Names,
     /// Paths of files.
     Files,
+    /// Addresses of texts on the web.
+    Addresses,
     /// Clocks in minutes and seconds, such as `3+2`.
     Clocks,
     /// The same, at least one, each with a weight if wanted, such as `3+2*5`.
@@ -126,6 +128,7 @@ impl Kind {
             | Self::Names
             | Self::Logins
             | Self::Files
+            | Self::Addresses
             | Self::Clocks
             | Self::WeightedClocks
             | Self::Tournaments
@@ -160,6 +163,7 @@ impl Kind {
                 let is_one = |item: &Value| matches!(&item.kind, ValueKind::String(text) if words.contains(&text.as_str()));
                 items.iter().all(is_one)
             }
+            (Self::Addresses, ValueKind::Array(items)) => all_are(items, list::is_address),
             (Self::Clocks, ValueKind::Array(items)) => all_are(items, sections::is_clock),
             (Self::WeightedClocks, ValueKind::Array(items)) => {
                 !items.is_empty() && all_are(items, sections::is_weighted_clock)
@@ -196,6 +200,11 @@ impl Kind {
             Self::AnyWords(words) => format!("a list of some of {}", words.join(", ")),
             Self::Names => "a list of names".to_owned(),
             Self::Files => "a list of files".to_owned(),
+            Self::Addresses => {
+                "a list of addresses like https://example.com/names.txt; http is only for this \
+                 machine"
+                    .to_owned()
+            }
             Self::Login => "guest, or a name of 3 to 17 letters".to_owned(),
             Self::Listen => "an address and a port like 127.0.0.1:9464, or empty".to_owned(),
             Self::Logins => "a list of names of 3 to 17 letters".to_owned(),

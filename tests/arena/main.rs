@@ -9,6 +9,7 @@ mod harness;
 mod incidents;
 mod lag;
 mod lifecycle;
+mod lists;
 mod log;
 mod matchmaking;
 mod memory;

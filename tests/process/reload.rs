@@ -1,7 +1,14 @@
 //! SIGHUP: the program reads its settings again, keeps the old ones if the new are wrong, and never
 //! ends.
 
+use std::sync::{Arc, Mutex};
+
 use meitner::arena::ArenaHandle;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    task::JoinSet,
+};
 
 use crate::harness::Site;
 
@@ -85,4 +92,44 @@ async fn a_hangup_changes_the_chat_and_the_level_of_the_log() {
     program.signal("INT");
     let (_, log) = program.end();
     assert!(!log.contains(" INFO "), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hangup_reads_a_list_on_the_web_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = format!("http://{}/names", listener.local_addr().expect("an address"));
+    let names = Arc::new(Mutex::new("bore"));
+    let shown = Arc::clone(&names);
+    let mut pages = JoinSet::new();
+    pages.spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _request = stream.read(&mut [0; 4096]).await;
+            let page = format!("HTTP/1.0 200 OK\r\n\r\n{}\n", shown.lock().expect("names"));
+            let _sent = stream.write_all(page.as_bytes()).await;
+        }
+    });
+    let site = Site::open().await;
+    site.write("my.toml", &format!("[challenge]\nblock_urls = [\"{address}\"]\n"));
+    let program = site.start(&["--config", "my.toml"]);
+    program.until_log("a list of names is read");
+    site.until_online().await;
+    site.challenge("bore");
+    site.until("the list counts", |arena| arena.counters().declined == 1).await;
+
+    *names.lock().expect("names") = "someone";
+    program.signal("HUP");
+    let line = program.until_log("a list of names is read");
+    assert!(line.contains(&address) && line.contains("names=1"), "{line}");
+    site.challenge("someone");
+    site.until("the new list counts", |arena| arena.counters().declined == 2).await;
+    drop(program);
+
+    // The page is gone, and the next run knows it all the same.
+    pages.shutdown().await;
+    let program = site.start(&["--config", "my.toml"]);
+    let line = program.until_log("cannot read a list of names, what is known of it stays");
+    assert!(line.contains("known=1"), "{line}");
+    site.until_online().await;
+    site.challenge("someone");
+    site.until("the list is remembered", |arena| arena.counters().declined == 3).await;
 }

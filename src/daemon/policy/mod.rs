@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use crate::{
     daemon::{
-        budget::BudgetOptions, matchmaking::MatchmakingOptions, queue::QueueOptions,
-        tournament::TournamentOptions,
+        budget::BudgetOptions, lists::ListOptions, matchmaking::MatchmakingOptions,
+        queue::QueueOptions, tournament::TournamentOptions,
     },
     platform::{AccountFacts, Challenge, DeclineReason, Speed, User},
 };
@@ -37,6 +37,8 @@ pub struct PolicyOptions {
     pub always: Names,
     /// Those on this list are declined in any case.
     pub block: Names,
+    /// Where more names for these three are.
+    pub lists: ListOptions,
     /// Which games count for [`Criteria::max_recent_per_user`].
     pub recent_window: Duration,
     /// Who comes first.
@@ -57,6 +59,7 @@ impl Default for PolicyOptions {
             only: Names::default(),
             always: Names::default(),
             block: Names::default(),
+            lists: ListOptions::default(),
             recent_window: Duration::from_hours(24),
             queue: QueueOptions::default(),
             budget: BudgetOptions::default(),

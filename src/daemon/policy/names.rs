@@ -42,6 +42,17 @@ impl Names {
         Ok(Self(names))
     }
 
+    /// A list that is not empty and on which nobody is.
+    pub fn nobody() -> Self {
+        // No account has this name.
+        Self(BTreeSet::from([String::new()]))
+    }
+
+    /// All that are listed, by their ids in lower case.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// Whether an account is listed, by its id in lower case.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains(id)

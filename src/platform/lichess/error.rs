@@ -145,7 +145,7 @@ impl From<reqwest::Error> for ApiError {
 }
 
 /// An error with its causes on one line. Those of an HTTP client are told apart only by the last.
-pub(super) fn causes(error: &dyn Error) -> String {
+pub(in crate::platform) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -20,5 +20,6 @@ mod stream;
 
 pub use account::{Account, StartError, check_account, check_scope, start_error};
 pub use client::{Client, ClientError, Options, hides_token};
+pub(in crate::platform) use error::causes;
 pub use error::{ApiError, RateLimit, Retry};
 pub use refusals::Patience;

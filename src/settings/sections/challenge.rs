@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::{
     daemon::{
-        BudgetOptions, Criteria, Order, PolicyOptions, Preference, QueueOptions, policy::Names,
+        BudgetOptions, Criteria, Order, PolicyOptions, Preference, QueueOptions,
+        lists::ListOptions, policy::Names,
     },
     platform::{ChallengeClock, Speed},
     settings::{
@@ -35,10 +36,14 @@ pub(super) const KEYS: &[Key] = &[
     key("challenge.max_increment_s", number(0, 180)),
     key("challenge.block", Kind::Names),
     key("challenge.block_files", Kind::Files),
+    key("challenge.block_urls", Kind::Addresses),
     key("challenge.always", Kind::Names),
     key("challenge.always_files", Kind::Files),
+    key("challenge.always_urls", Kind::Addresses),
     key("challenge.only", Kind::Names),
     key("challenge.only_files", Kind::Files),
+    key("challenge.only_urls", Kind::Addresses),
+    key("challenge.reread_urls_s", number(60, 604_800)),
     key("challenge.recent_hours", number(1, 168)),
     key("challenge.order", Kind::Word(&["first", "best"])),
     key("challenge.preference", Kind::Word(&["none", "humans", "bots"])),
@@ -63,10 +68,14 @@ pub(super) struct RawChallenge {
     max_increment_s: u32,
     block: Vec<String>,
     block_files: Vec<PathBuf>,
+    block_urls: Vec<String>,
     always: Vec<String>,
     always_files: Vec<PathBuf>,
+    always_urls: Vec<String>,
     only: Vec<String>,
     only_files: Vec<PathBuf>,
+    only_urls: Vec<String>,
+    reread_urls_s: u64,
     recent_hours: u64,
     order: Order,
     preference: Preference,
@@ -143,6 +152,12 @@ impl RawChallenge {
             only: names(&self.only, "challenge.only_files"),
             always: names(&self.always, "challenge.always_files"),
             block: names(&self.block, "challenge.block_files"),
+            lists: ListOptions {
+                block: self.block_urls.clone(),
+                always: self.always_urls.clone(),
+                only: self.only_urls.clone(),
+                reread: Duration::from_secs(self.reread_urls_s),
+            },
             recent_window: Duration::from_hours(self.recent_hours),
             queue: QueueOptions {
                 order: self.order,
