@@ -18,6 +18,8 @@ pub struct Options {
     pub untimed_move_time: Duration,
     /// Whether to search on the opponent's time, too.
     pub ponder: bool,
+    /// Whether a move that is found sooner waits for as long as a person would think.
+    pub fake_think_time: bool,
     /// How long to wait for the opponent's first move before aborting.
     pub abort_patience: Duration,
     /// What the bot writes and answers.
@@ -36,6 +38,7 @@ impl Default for Options {
             first_move_time: Duration::from_secs(3),
             untimed_move_time: Duration::from_secs(10),
             ponder: true,
+            fake_think_time: false,
             abort_patience: Duration::from_secs(30),
             chat: ChatOptions::default(),
             humans: Manners::default(),

@@ -221,6 +221,10 @@ impl Driver<'_> {
             _ => None,
         };
         let (seen, now) = (Seen::of(&input), Instant::now());
+        if matches!(input, Input::Tick) {
+            // A move that was held back on purpose counts as thought about until now.
+            self.stopwatch.ended = self.stopwatch.ended.map(|_| now);
+        }
         let (mut ending, mut played) = (None, None);
         let actions = self.session.handle(input, now);
         let is_sheet_new = self.scorer.follow(&seen, &self.session, &actions, now);

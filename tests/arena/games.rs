@@ -194,3 +194,23 @@ async fn viewers_see_the_game() {
     bot.until_playing(0).await;
     bot.stop().await;
 }
+
+#[tokio::test]
+async fn moves_are_held_back_where_that_is_wanted() {
+    let world = World::new().await;
+    world.house(OpponentKind::Silent);
+    let mut options = options();
+    options.game.fake_think_time = true;
+    let bot = world.bot_with(options).await;
+    let game = world.challenge(40, 0, ColorChoice::White);
+    world.reply_first(&game).await;
+    world.reply(&game).await;
+    world.arena.act(&game, &HouseAction::Resign).unwrap();
+    assert_eq!(bot.stop().await.won, 1);
+    let answers = world.arena.answer_times(&game);
+    let times = answers.iter().map(|(line, request)| request.duration_since(*line));
+    let [first, second] = times.collect::<Vec<_>>()[..] else { panic!("{answers:?}") };
+    // A fortieth of the clock, from the line that the bot has got by then.
+    assert!(second >= ms(900), "{first:?}, then {second:?}");
+    world.assert_clean();
+}

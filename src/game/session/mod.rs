@@ -2,13 +2,14 @@
 //!
 //! The server's full move list is the only truth. Every line is compared with it, so that lists
 //! that repeat, grow, shrink or contradict what we knew all end in the same way: a position, and
-//! the question whose turn it is. What follows from that is in `turn` and `ponder`; `offers`, `chat`
+//! the question whose turn it is. What follows from that is in `turn`, `pace` and `ponder`; `offers`, `chat`
 //! and `leaving` hold what may happen on either side's turn.
 
 mod chat;
 mod claims;
 mod leaving;
 mod offers;
+mod pace;
 mod ponder;
 mod turn;
 
@@ -126,6 +127,8 @@ enum Step {
     Searching,
     /// Our turn, and we agreed to a draw or a takeback: the server gets a moment to show it.
     Agreed { until: Instant },
+    /// Our turn, the move is known and held back. `is_thought`: it comes of a search.
+    Held { mv: Move, is_thought: bool, until: Instant },
     /// Our turn, the move is on its way.
     Sent { mv: Move },
     /// Our turn, the server refused the move: the stream gets a moment to say why.
@@ -198,9 +201,10 @@ impl Session {
     /// When the session wants an [`Input::Tick`] at the latest.
     pub fn deadline(&self) -> Option<Instant> {
         match self.step {
-            Step::Doubting { until } | Step::Disputed { until, .. } | Step::Agreed { until } => {
-                Some(until)
-            }
+            Step::Doubting { until }
+            | Step::Disputed { until, .. }
+            | Step::Agreed { until }
+            | Step::Held { until, .. } => Some(until),
             Step::Leaving { since, .. } => Some(since + LEAVE_PAUSE),
             Step::Idle if self.is_their_turn() => {
                 self.abort_at.into_iter().chain(self.claim_at).min()
@@ -426,6 +430,9 @@ impl Session {
             Step::Agreed { until } if until <= now => {
                 self.step = Step::Idle;
                 self.decide(now, out);
+            }
+            Step::Held { mv, is_thought, until } if until <= now => {
+                self.play_and_narrate(mv, is_thought, now, out);
             }
             Step::Idle if self.is_their_turn() => {
                 self.abort_if_due(now, out);

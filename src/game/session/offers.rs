@@ -125,12 +125,14 @@ impl Session {
     /// since an answer costs time there.
     fn may_answer(&self, last: Option<Instant>, now: Instant) -> bool {
         let is_due = |at: Instant| self.is_their_turn() && now >= at + ANSWER_PAUSE;
-        matches!(self.step, Step::Idle | Step::Searching) && last.is_none_or(is_due)
+        matches!(self.step, Step::Idle | Step::Searching | Step::Held { .. })
+            && last.is_none_or(is_due)
     }
 
-    /// What the search of the present position thinks so far.
+    /// What the search of the present position thinks so far, or has found.
     fn running_evaluation(&self) -> Option<Evaluation> {
-        let thought = self.thought.as_ref().filter(|_| self.step == Step::Searching);
+        let is_of_now = matches!(self.step, Step::Searching | Step::Held { is_thought: true, .. });
+        let thought = self.thought.as_ref().filter(|_| is_of_now);
         thought.filter(|thought| thought.depth >= SURE_DEPTH).map(|thought| thought.evaluation)
     }
 

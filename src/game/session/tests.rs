@@ -3,6 +3,7 @@
 mod chat;
 mod claims;
 mod offers;
+mod pace;
 mod ponder;
 mod random;
 

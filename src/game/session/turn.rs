@@ -42,7 +42,7 @@ impl Session {
         let candidates = game.candidates(self.refused);
         if let [only] = candidates[..] {
             self.outlook.learn(game.ply(), None);
-            return self.play(only, now, out);
+            return self.play_in_time(only, false, now, out);
         }
         let limits = self.limits(game, &candidates, now);
         let request = SearchRequest { history: game.history.clone(), limits };
@@ -107,8 +107,7 @@ impl Session {
         }
         let foreseen = found.ponder.filter(|_| playable.is_some());
         self.expected = foreseen.map(|reply| Expected { ply: game.ply(), ours: mv, reply });
-        self.play(mv, now, out);
-        self.narrate(now, out);
+        self.play_in_time(mv, true, now, out);
     }
 
     pub(super) fn play(&mut self, mv: Move, now: Instant, out: &mut Vec<Action>) {

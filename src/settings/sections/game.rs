@@ -7,16 +7,20 @@ use serde::Deserialize;
 use crate::{
     game,
     settings::{
-        schema::{Key, key, number},
+        schema::{Key, Kind, key, number},
         sections::{chat::RawChat, manners::RawManners, search::RawSearch},
     },
 };
 
-pub(super) const KEYS: &[Key] = &[key("game.first_move_patience_s", number(5, 3_600))];
+pub(super) const KEYS: &[Key] = &[
+    key("game.first_move_patience_s", number(5, 3_600)),
+    key("game.fake_think_time", Kind::Switch),
+];
 
 #[derive(Deserialize)]
 pub(super) struct RawGame {
     first_move_patience_s: u64,
+    fake_think_time: bool,
     human: RawManners,
     bot: RawManners,
 }
@@ -30,6 +34,7 @@ impl RawGame {
             first_move_time: search.first_move_time(),
             untimed_move_time: search.untimed_move_time(),
             ponder: search.ponder,
+            fake_think_time: self.fake_think_time,
             abort_patience: Duration::from_secs(self.first_move_patience_s),
             chat: chat.options(),
             humans: self.human.manners(),

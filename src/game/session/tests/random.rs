@@ -39,7 +39,8 @@ impl World {
         let takeback = TakebackOptions { most: random.u32(0..3), in_rated_games: false };
         let humans = Manners { draw, resign, takeback, hope_for_flag: None };
         let color = if random.bool() { Color::White } else { Color::Black };
-        let table = Table::new(color, Options { humans, ..Options::default() });
+        let fake_think_time = random.bool();
+        let table = Table::new(color, Options { fake_think_time, humans, ..Options::default() });
         Self {
             random,
             table,
