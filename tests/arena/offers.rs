@@ -12,9 +12,10 @@ use crate::harness::{Bot, World, ms, options, within};
 /// A clock that lets the bot think for minutes about a move.
 const LONG_S: u64 = 10_800;
 
-/// A bot that thinks as long as its clock allows, but for its first move.
+/// A bot that thinks as long as its clock allows, but for its first move: long enough not to lose by it,
+/// in a build without optimization, too, since who sees that all is lost thinks no more.
 fn thinker() -> Options {
-    let game = game::Options { nodes: None, first_move_time: ms(50), ..options().game };
+    let game = game::Options { nodes: None, first_move_time: ms(1000), ..options().game };
     Options { game, ..options() }
 }
 
