@@ -30,7 +30,7 @@ pub struct Training {
 
 impl Default for Training {
     fn default() -> Self {
-        Self { epochs: 12, result_share: 0.2, rate: 0.001 }
+        Self { epochs: 6, result_share: 0.2, rate: 0.001 }
     }
 }
 
@@ -46,11 +46,11 @@ pub struct Trained {
 }
 
 /// Positions of one step.
-const BATCH: usize = 8_192;
+const BATCH: usize = 256;
 /// Threads that share the positions of a step.
 const THREADS: usize = 2;
 /// How much of a weight is lost in a step of size 1.
-const DECAY: f32 = 0.01;
+const DECAY: f32 = 0.05;
 
 /// A position as the network sees it, and what is left for it to say.
 #[derive(Clone)]
