@@ -415,6 +415,11 @@ fn check_names_each_thing_and_what_to_do() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+    // A list that cannot be read keeps no bot from playing; what may be secret of its address is not told.
+    let list = "challenge.block_urls=http://127.0.0.1:9/names?key=hidden";
+    let text = stdout(&program.run(&[&nowhere[..], &["--set", list]].concat()));
+    let line = "\nWARN lists     http://127.0.0.1:9/names: it cannot be reached: ";
+    assert!(text.contains(line) && !text.contains("hidden"), "{text}");
     let output = program.run(&["check", "--set", "search.threads=x"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).starts_with("BAD  settings "), "{}", stdout(&output));

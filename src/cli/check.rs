@@ -179,9 +179,10 @@ fn check_files(settings: &Settings, report: &mut Report<impl Write>) -> anyhow::
 /// The lists of names on the web. One that cannot be read keeps no bot from playing.
 async fn check_lists(options: &ListOptions, report: &mut Report<impl Write>) -> anyhow::Result<()> {
     for address in options.addresses() {
+        let shown = lists::shown(address);
         match lists::read(address).await {
-            Ok(names) => report.ok("lists", format!("{address} has {} names", names.len()))?,
-            Err(error) => report.warn("lists", format!("{address}: {error}"))?,
+            Ok(names) => report.ok("lists", format!("{shown} has {} names", names.len()))?,
+            Err(error) => report.warn("lists", format!("{shown}: {error}"))?,
         }
     }
     Ok(())

@@ -238,7 +238,7 @@ impl NameLists {
 }
 
 /// An address without what may be secret in it.
-fn shown(address: &str) -> &str {
+pub fn shown(address: &str) -> &str {
     address.split(['?', '#']).next().unwrap_or_default()
 }
 

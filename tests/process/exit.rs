@@ -1,6 +1,11 @@
 //! The exit codes of `run` that need a server; see README.md.
 
-use meitner::arena::{AccountSpec, Scope};
+use std::time::Duration;
+
+use meitner::{
+    arbiter::TimeControl,
+    arena::{AccountSpec, ChallengeSpec, ColorChoice, HouseSpec, OpponentKind, Scope},
+};
 
 use crate::harness::{BOT, Program, Site};
 
@@ -58,4 +63,24 @@ async fn a_second_signal_leaves_a_game_and_says_so_by_code() {
     assert_eq!(status.code(), Some(6), "{log}");
     assert!(log.contains("left before the games were finished"), "{log}");
     assert_eq!(site.arena.game(&game).unwrap().status, "resign");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_of_days_is_left_in_good_order() {
+    let site = Site::open().await;
+    let program = site.start(&["--set", "challenge.speeds=correspondence"]);
+    site.until_online().await;
+    let house = HouseSpec { opponent: OpponentKind::Silent, ..HouseSpec::named("SlowPawn") };
+    site.arena.add_house(&house);
+    let control = TimeControl::Correspondence { per_move: Duration::from_hours(24) };
+    let spec = ChallengeSpec { control, ..ChallengeSpec::new("SlowPawn", BOT) };
+    let game = site.arena.challenge(&spec.color(ColorChoice::White)).expect("a challenge");
+    site.until_begun(&game).await;
+    site.play_on(&game, 2).await;
+    program.signal("TERM");
+    let (status, log) = program.end();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("correspondence games are left to the next run"), "{log}");
+    assert!(log.contains("left in good order") && log.contains("left_to_the_next_run=1"), "{log}");
+    assert_eq!(site.arena.game(&game).unwrap().status, "started");
 }

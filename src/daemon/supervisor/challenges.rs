@@ -167,7 +167,8 @@ impl Supervisor {
     pub(super) fn on_accepted(&mut self, challenge: Challenge) {
         self.note_accepted(&challenge.id, challenge.challenger.as_ref().map(|user| &*user.id));
         // Its game has the same id. The line that says so can get lost.
-        self.take_up(challenge.id, Holder::default());
+        let is_correspondence = challenge.clock.is_none();
+        self.take_up(challenge.id, Holder { is_correspondence, ..Holder::default() });
     }
 
     /// A challenge has become a game.

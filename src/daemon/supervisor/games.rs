@@ -111,7 +111,6 @@ impl Supervisor {
         let count = self.games.abort_those(|id| slots.is_correspondence(id));
         if count > 0 {
             info!(games = count, "correspondence games are left to the next run");
-            self.summary.left += u32::try_from(count).unwrap_or(u32::MAX);
         }
     }
 
@@ -174,6 +173,7 @@ impl Supervisor {
             // It goes on without us.
             Err(Crash::Aborted) if holder.is_correspondence => {
                 self.setbacks.remove(&id);
+                self.summary.left += 1;
             }
             Err(Crash::Aborted) => {
                 self.setbacks.remove(&id);
@@ -219,7 +219,9 @@ impl Supervisor {
     fn give_up(&mut self, id: GameId) {
         self.remember(id);
         self.count_result(GameResult::Unknown);
-        let still_open = self.games.ids().chain(self.setbacks.keys()).cloned().collect();
+        // Those that are left to the next run are among them, and have no task any more.
+        let state = self.keeper.state();
+        let still_open = state.running.iter().filter_map(|id| id.parse().ok()).collect();
         self.recorder.only_open(still_open);
     }
 
