@@ -285,6 +285,20 @@ fn bad_settings_end_with_code_two_and_a_sentence() {
 }
 
 #[test]
+fn what_may_be_secret_in_the_address_of_a_list_is_not_shown() {
+    let program = Program::new();
+    let own = program.path().join("own.toml");
+    let urls = "[\"https://a.example/l?key=K1\", \"https://a.example/l?key=K1K2\", \"https://b.example/m\"]";
+    fs::write(&own, format!("[challenge]\nblock_urls = {urls}\n")).unwrap();
+    let arguments = ["config", "show", "--config", own.to_str().unwrap()];
+    let shown = expect_success(&program.run(&arguments));
+    let hidden = "https://a.example/l?[hidden]";
+    let line = format!("block_urls = [\"{hidden}\", \"{hidden}\", \"https://b.example/m\"]");
+    assert!(shown.contains(&line), "{shown}");
+    assert!(!shown.contains("K1") && !shown.contains("K2"), "{shown}");
+}
+
+#[test]
 fn the_merged_settings_are_a_file_of_the_same_settings() {
     let program = Program::new();
     let own = program.path().join("own.toml");

@@ -1,6 +1,7 @@
 //! `config`: what the bot would run with and who has set it, and the document of all settings.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     io::{self, Write as _},
     process::ExitCode,
@@ -10,6 +11,7 @@ use clap::Subcommand;
 
 use crate::{
     cli::options::SettingsArgs,
+    daemon::lists,
     settings::{self, Settings, Shown, ShownValue},
 };
 
@@ -36,6 +38,7 @@ pub(super) fn show(args: &SettingsArgs) -> anyhow::Result<ExitCode> {
 
 /// The merged settings as a file of settings, secrets hidden.
 pub(super) fn shown(settings: &Settings) -> String {
+    let addresses = settings.daemon.policy.lists.addresses();
     let (mut text, mut section) = (String::new(), "");
     // Writing to a String cannot fail.
     for (key, Shown { value, source }) in settings.shown() {
@@ -47,10 +50,22 @@ pub(super) fn shown(settings: &Settings) -> String {
         }
         let place = source.place(key);
         let _ = match value {
-            ShownValue::Toml(value) => writeln!(text, "{name} = {value}  # {place}"),
+            ShownValue::Toml(value) => {
+                let value = without_queries(value, &addresses);
+                writeln!(text, "{name} = {value}  # {place}")
+            }
             ShownValue::Hidden => writeln!(text, "# {name} is set, and hidden  # {place}"),
             ShownValue::Unset => writeln!(text, "# {name} is not set"),
         };
     }
     text
+}
+
+/// A value without what may be secret in the addresses of lists.
+fn without_queries(value: &str, addresses: &BTreeSet<&str>) -> String {
+    // Longer ones first, or else what follows a shorter one would stay.
+    addresses.iter().rev().fold(value.to_owned(), |value, &address| match lists::shown(address) {
+        whole if whole == address => value,
+        cut => value.replace(address, &format!("{cut}?[hidden]")),
+    })
 }
