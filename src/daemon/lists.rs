@@ -166,10 +166,16 @@ impl NameLists {
                     Err(_) => std::future::pending().await,
                 },
                 results = reading => {
-                    for (address, result) in results {
-                        self.learn(address, result).await;
-                    }
+                    let news: Vec<_> = results
+                        .into_iter()
+                        .filter_map(|(address, result)| self.learn(address, result))
+                        .collect();
+                    // Before it is told: whoever reads that a list is read may rely on it.
                     self.publish(&policy, &complete);
+                    for (address, names) in news {
+                        info!(list = shown(&address), names = names.len(), "a list of names is read");
+                        self.keep(address, names).await;
+                    }
                     self.warn(&policy.lists);
                     // Not in step with other bots that were started in the same moment.
                     let reread = policy.lists.reread.mul_f64(0.9 + 0.2 * fastrand::f64());
@@ -191,17 +197,21 @@ impl NameLists {
         });
     }
 
-    /// A list was read, or could not be.
-    async fn learn(&mut self, address: &str, result: Result<Names, ListError>) {
+    /// A list was read, or could not be. Returns what is new of it.
+    fn learn(
+        &mut self,
+        address: &str,
+        result: Result<Names, ListError>,
+    ) -> Option<(String, Names)> {
         match result {
             Ok(names) => {
                 self.failing.remove(address);
                 if self.known.get(address) == Some(&names) {
-                    return debug!(list = shown(address), "a list of names is as it was");
+                    debug!(list = shown(address), "a list of names is as it was");
+                    return None;
                 }
-                info!(list = shown(address), names = names.len(), "a list of names is read");
                 self.known.insert(address.to_owned(), names.clone());
-                self.keep(address.to_owned(), names).await;
+                Some((address.to_owned(), names))
             }
             Err(error) => {
                 let known = self.known.get(address).map_or(0, Names::len);
@@ -211,6 +221,7 @@ impl NameLists {
                 } else {
                     debug!(list = shown(address), %error, known, "cannot read a list of names");
                 }
+                None
             }
         }
     }
@@ -321,12 +332,15 @@ mod tests {
         let start = || NameLists::kept(Some(folder.path()), &blocking(), &Metrics::new());
         let mut lists = start();
         assert_eq!(lists.complete(&blocking()).block, names(&["own"]));
-        lists.learn(ADDRESS, Ok(names(&["bore", "rude"]))).await;
+        let (address, news) = lists.learn(ADDRESS, Ok(names(&["bore", "rude"]))).unwrap();
+        lists.keep(address, news).await;
         assert_eq!(start().complete(&blocking()).block, names(&["own", "bore", "rude"]));
-        lists.learn(ADDRESS, Err(ListError::TooMany(30_000))).await;
+        assert_eq!(lists.learn(ADDRESS, Ok(names(&["bore", "rude"]))), None, "that is no news");
+        assert_eq!(lists.learn(ADDRESS, Err(ListError::TooMany(30_000))), None);
         assert!(lists.failing.contains(ADDRESS));
         assert_eq!(start().complete(&blocking()).block, names(&["own", "bore", "rude"]));
-        lists.learn(ADDRESS, Ok(names(&[]))).await;
+        let (address, news) = lists.learn(ADDRESS, Ok(names(&[]))).unwrap();
+        lists.keep(address, news).await;
         assert!(lists.failing.is_empty());
         assert_eq!(start().complete(&blocking()).block, names(&["own"]), "that is known, too");
     }
