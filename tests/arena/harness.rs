@@ -16,7 +16,7 @@ use meitner::{
     daemon::{self, DaemonError, Options, PolicyOptions, Resources, Shutdown, Summary},
     game::{self, LiveGames},
     platform::lichess::{self, Client, Patience},
-    rules::{History, Move},
+    rules::{History, Move, Position},
     search::{self, Engine, Limits, Update},
     store::StoreOptions,
 };
@@ -174,14 +174,11 @@ impl World {
 
     /// Plays a good move for the house and tells how many there were before.
     pub(crate) fn house_move(&self, game: &str) -> usize {
-        let moves = self.arena.game(game).expect("the game").moves;
-        let mut history = History::default();
-        for uci in &moves {
-            history.play_uci(uci).expect("a legal game");
-        }
-        let best = good_move(history).to_string();
+        let snapshot = self.arena.game(game).expect("the game");
+        let position = Position::from_fen(&snapshot.fen).expect("a position");
+        let best = good_move(History::new(position)).to_string();
         self.arena.act(game, &HouseAction::Move(best)).expect("a legal move");
-        moves.len()
+        snapshot.moves.len()
     }
 
     /// Waits for the end of a game and returns it.

@@ -85,6 +85,9 @@ async fn a_move_that_was_sent_twice_measures_nothing() {
     assert_eq!(samples(), 2);
 }
 
+/// No king can explode before the fourth move, however well one side plays and however badly the other.
+const PAWNS: &str = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1";
+
 /// What is known of the line goes into the time of each move: ours are quicker on a slow one.
 #[tokio::test]
 async fn a_slow_line_shortens_the_thinking() {
@@ -102,9 +105,11 @@ async fn a_slow_line_shortens_the_thinking() {
         world.house(OpponentKind::Silent);
         let bot = world.bot_of(client, options).await;
         // A second for each move to come is nearly all of this clock.
-        let game = world.challenge(30, 0, ColorChoice::White);
+        let start = Position::from_fen(PAWNS).expect("a position");
+        let spec = ChallengeSpec { start, ..ChallengeSpec::new(HOUSE, BOT) };
+        let spec = spec.clock(Duration::from_secs(30), Duration::ZERO).color(ColorChoice::White);
+        let game = world.arena.challenge(&spec).expect("a challenge");
         world.reply_first(&game).await;
-        // Few, so that the game is not over yet where a machine is too slow to think in so little time.
         for _ in 0..2 {
             world.reply(&game).await;
         }
