@@ -60,7 +60,8 @@ fn mates() -> Vec<Epd> {
     include_str!("data/atomic-mates.epd").lines().map(read).collect()
 }
 
-/// 400,000 nodes are what a core searches in 200 ms (`cargo bench --bench tactics` takes the time).
+/// The bar is 200 ms on one core (`cargo bench --bench tactics` takes the time). A core that searches
+/// 2.8 million nodes a second, as in the matches of docs/ENGINE.md, does 560,000 in them; these are fewer.
 #[test]
 fn forced_wins_are_found() {
     let engine = Engine::new(Options::default());
@@ -68,7 +69,7 @@ fn forced_wins_are_found() {
     let mates = mates();
     for mate in &mates {
         engine.new_game();
-        let report = search(&engine, History::new(mate.position.clone()), nodes(400_000));
+        let report = search(&engine, History::new(mate.position.clone()), nodes(500_000));
         let moves = mate.moves("bm").expect("legal moves");
         let distance = mate.number("dm").expect("a number");
         let is_solved = report.best.is_some_and(|best| moves.contains(&best));

@@ -7,8 +7,6 @@
 
 use std::sync::LazyLock;
 
-use arrayvec::ArrayVec;
-
 use crate::{
     rules::{Color, Move, Piece, Position, Role, Square},
     search::score::Value,
@@ -70,30 +68,27 @@ pub fn bucket(men: usize) -> Option<usize> {
 struct View([i16; HIDDEN]);
 
 impl View {
-    #[inline]
-    fn with(mut self, feature: usize) -> Self {
+    #[inline(always)]
+    fn add(&mut self, feature: usize) {
         for (sum, weight) in self.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
             *sum += weight;
         }
-        self
     }
 
-    #[inline]
-    fn without(&self, features: impl Iterator<Item = usize>) -> Self {
-        let mut view = *self;
-        for feature in features {
-            for (sum, weight) in view.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
-                *sum -= weight;
-            }
+    #[inline(always)]
+    fn remove(&mut self, feature: usize) {
+        for (sum, weight) in self.0.iter_mut().zip(&NETWORK.inputs[feature].0) {
+            *sum -= weight;
         }
-        view
     }
 
     /// Both at once: a man moves more often than it explodes.
-    #[inline]
-    fn moved(&self, from: usize, to: usize) -> Self {
+    #[inline(always)]
+    fn replace(&mut self, from: usize, to: usize) {
         let (from, to) = (&NETWORK.inputs[from].0, &NETWORK.inputs[to].0);
-        Self(std::array::from_fn(|n| self.0[n] - from[n] + to[n]))
+        for ((sum, from), to) in self.0.iter_mut().zip(from).zip(to) {
+            *sum += to - from;
+        }
     }
 }
 
@@ -108,57 +103,65 @@ pub(super) struct Views {
 
 impl Views {
     /// The views of a position with these kings, White's first.
+    #[inline(always)]
     pub(super) fn new(position: &Position, kings: [Square; 2]) -> Self {
         let orientations = Color::ALL.map(|color| orientation(color, kings[color.index()]));
-        let fresh = Self { views: [NETWORK.biases; 2], orientations };
-        fresh.map(|view, orientation| {
-            let men = position.occupied().into_iter().filter_map(|square| {
-                position.piece_on(square).map(|piece| feature(piece, square) ^ orientation)
-            });
-            men.fold(*view, View::with)
-        })
+        let mut views = Self { views: [NETWORK.biases; 2], orientations };
+        for square in position.occupied() {
+            if let Some(piece) = position.piece_on(square) {
+                let feature = feature(piece, square);
+                for (view, orientation) in views.both() {
+                    view.add(feature ^ orientation);
+                }
+            }
+        }
+        views
     }
 
-    /// The views after a legal move from `position`, which these are the views of, to `next`. No
-    /// king has exploded.
-    pub(super) fn after(&self, position: &Position, mv: Move, next: &Position) -> Self {
+    /// Plays a legal move from `position`, which these are the views of, to `next`. No king has
+    /// exploded.
+    #[inline(always)]
+    pub(super) fn play(&mut self, position: &Position, mv: Move, next: &Position) {
         if mv.is_capture() {
-            let men: ArrayVec<usize, 10> = position
-                .explosion(mv)
-                .into_iter()
-                .filter_map(|square| Some(feature(position.piece_on(square)?, square)))
-                .collect();
-            return self.map(|view, orientation| {
-                view.without(men.iter().map(|feature| feature ^ orientation))
-            });
+            for square in position.explosion(mv) {
+                if let Some(piece) = position.piece_on(square) {
+                    let feature = feature(piece, square);
+                    for (view, orientation) in self.both() {
+                        view.remove(feature ^ orientation);
+                    }
+                }
+            }
+            return;
         }
-        let Some(piece) = position.piece_on(mv.from()) else { return *self };
+        let Some(piece) = position.piece_on(mv.from()) else { return };
         if piece.role == Role::King {
             let kings = [next.king(Color::White), next.king(Color::Black)];
-            let [Some(white), Some(black)] = kings else { return *self };
+            let [Some(white), Some(black)] = kings else { return };
             let mine = if piece.color == Color::White { white } else { black };
             // Castling moves a rook too.
             let is_turned =
                 orientation(piece.color, mine) != self.orientations[piece.color.index()];
             if is_turned || mv.is_castling() {
-                return Self::new(next, [white, black]);
+                *self = Self::new(next, [white, black]);
+                return;
             }
         }
         let role = mv.promotion().unwrap_or(piece.role);
         let (from, to) = (feature(piece, mv.from()), feature(Piece { role, ..piece }, mv.to()));
-        self.map(|view, orientation| view.moved(from ^ orientation, to ^ orientation))
+        for (view, orientation) in self.both() {
+            view.replace(from ^ orientation, to ^ orientation);
+        }
     }
 
-    /// Changes both views, each with its orientation.
-    #[inline]
-    fn map(&self, change: impl Fn(&View, usize) -> View) -> Self {
-        let views = std::array::from_fn(|n| change(&self.views[n], self.orientations[n]));
-        Self { views, orientations: self.orientations }
+    /// Both views, each with its orientation.
+    #[inline(always)]
+    fn both(&mut self) -> impl Iterator<Item = (&mut View, usize)> {
+        self.views.iter_mut().zip(self.orientations)
     }
 
     /// The value for the side to move with so many men on the board, in centipawns; 0 below
     /// [`LEAST_MEN`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn value(&self, turn: Color, men: usize) -> Value {
         let Some(bucket) = bucket(men) else { return 0 };
         let output = &NETWORK.outputs[bucket];
@@ -171,7 +174,7 @@ impl Views {
 }
 
 /// The weighted sum of the neurons' squares.
-#[inline]
+#[inline(always)]
 fn squares(view: &View, weights: &View) -> i32 {
     let products = view.0.iter().zip(&weights.0).map(|(&sum, &weight)| {
         let held = sum.clamp(0, VIEW_ONE);

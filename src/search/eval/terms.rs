@@ -83,7 +83,7 @@ pub(super) fn placement(piece: Piece, square: Square, kings: [Square; 2]) -> [us
 }
 
 /// Counts every term but placement and tempo. Both kings are on the board.
-#[inline]
+#[inline(always)]
 pub(super) fn count(position: &Position, sink: &mut impl Sink) {
     let (Some(white), Some(black)) = (position.king(Color::White), position.king(Color::Black))
     else {
@@ -94,7 +94,7 @@ pub(super) fn count(position: &Position, sink: &mut impl Sink) {
 }
 
 /// One side's terms. The color is known at compile time, since this is the hottest code of all.
-#[inline]
+#[inline(always)]
 fn side<const WHITE: bool>(
     position: &Position,
     ours: Square,
