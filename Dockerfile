@@ -2,16 +2,11 @@
 # against, and CA certificates. There is no shell and nothing else that could be run.
 #
 #   docker build --tag meitner .
-#   docker build --tag meitner --build-arg TARGET_CPU=x86-64-v3 .     # for processors since 2013
 #   docker build --tag meitner --platform linux/arm64 .
 FROM rust:1.95-slim-bookworm AS build
-# What `rustc --print target-cpus` lists; `native` is the machine that builds. Without it the program
-# runs on any processor of its architecture.
-ARG TARGET_CPU=""
 WORKDIR /build
 COPY . .
-RUN RUSTFLAGS="${TARGET_CPU:+-C target-cpu=$TARGET_CPU}" \
-    cargo build --release --locked --bin meitner
+RUN cargo build --release --locked --bin meitner
 RUN install -D --strip target/release/meitner /image/usr/local/bin/meitner \
     && ldd target/release/meitner | grep --only-matching '/[^ ]*' \
        | xargs cp --dereference --parents --target-directory=/image \
