@@ -20,7 +20,7 @@ use meitner::{
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use records::{account, entries, game, other_game};
 
@@ -136,6 +136,23 @@ async fn a_game_is_written_as_it_goes_on() {
     store.put_rating_diff(whole.key.clone(), -3);
     flush(&store).await;
     assert_eq!(read(folder.path())[0].rating_after(), Some(1997));
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_is_written_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&options(folder.path()));
+    // Games of one moment are listed in the order in which they came.
+    for id in ["Bb2", "Aa1"] {
+        store.put_game(game(id));
+    }
+    let written = async {
+        while read(folder.path()).len() < 2 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, written).await.expect("both are written");
+    assert_eq!(read(folder.path()), [game("Aa1"), game("Bb2")], "the latest first");
 }
 
 #[tokio::test]

@@ -20,7 +20,8 @@ const MOST_NOTES: usize = 10_000;
 /// What waits to be written.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    pub(super) games: BTreeMap<GameKey, GameRecord>,
+    /// In the order in which they began, as they are listed. A few, but while nothing can be written.
+    pub(super) games: Vec<GameRecord>,
     pub(super) notes: VecDeque<Note>,
     pub(super) states: BTreeMap<AccountKey, Arc<State>>,
     /// Who waits for all of that to be written, or to have failed.
@@ -42,19 +43,22 @@ pub(super) struct Full;
 
 impl Pending {
     pub(super) fn put_game(&mut self, record: GameRecord) -> Result<(), Full> {
-        if self.games.len() >= MOST_GAMES && !self.games.contains_key(&record.key) {
+        let is_known = |it: &GameRecord| it.key == record.key;
+        if self.games.len() >= MOST_GAMES && !self.games.iter().any(is_known) {
             return Err(Full);
         }
-        match self.games.get_mut(&record.key) {
+        self.join(record);
+        Ok(())
+    }
+
+    fn join(&mut self, record: GameRecord) {
+        match self.games.iter_mut().find(|known| known.key == record.key) {
             Some(known) => {
                 let started_at = known.started_at.min(record.started_at);
                 *known = GameRecord { started_at, ..known.continued_by(record) };
             }
-            None => {
-                self.games.insert(record.key.clone(), record);
-            }
+            None => self.games.push(record),
         }
-        Ok(())
     }
 
     pub(super) fn put_note(&mut self, note: Note) -> Result<(), Full> {
@@ -67,16 +71,8 @@ impl Pending {
 
     /// Puts back what could not be written. What came meanwhile is newer.
     pub(super) fn put_back(&mut self, old: Self) {
-        for (key, record) in old.games {
-            match self.games.get_mut(&key) {
-                Some(newer) => {
-                    let started_at = newer.started_at.min(record.started_at);
-                    *newer = GameRecord { started_at, ..record.continued_by(newer.clone()) };
-                }
-                None => {
-                    self.games.insert(key, record);
-                }
-            }
+        for newer in std::mem::replace(&mut self.games, old.games) {
+            self.join(newer);
         }
         for note in old.notes.into_iter().rev() {
             self.notes.push_front(note);

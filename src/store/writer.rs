@@ -26,6 +26,10 @@ use crate::store::{
     read, schema, write,
 };
 
+/// How long what comes in is gathered before it is written. So a move is not written at the moment in
+/// which it is posted, for which the bot needs the processor, and many games cost few transactions.
+const GATHERING: Duration = Duration::from_millis(100);
+
 /// How a store works.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
@@ -78,7 +82,7 @@ impl Drop for Closer {
 struct Shared {
     /// Locked for as long as it takes to put something in or to take everything out.
     inbox: Mutex<Inbox>,
-    /// Signalled when something is put in, and at the end.
+    /// Signalled when something is put into the empty inbox, when someone waits, and at the end.
     wake: Condvar,
     /// Written by whoever learns something new of it.
     health: watch::Sender<StoreHealth>,
@@ -99,6 +103,15 @@ struct Inbox {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the thread if what was put into the inbox is the first, or someone waits for it.
+    fn wake(&self, inbox: MutexGuard<'_, Inbox>, was_empty: bool) {
+        let is_urgent = !inbox.pending.waiting.is_empty();
+        drop(inbox);
+        if was_empty || is_urgent {
+            self.wake.notify_one();
+        }
     }
 
     /// Nothing will be written any more, for this reason.
@@ -187,14 +200,14 @@ impl Store {
     /// Changes what is remembered of an account: without a file too, for as long as the program runs.
     pub fn change_state(&self, key: &AccountKey, change: impl FnOnce(&mut State)) {
         let mut inbox = self.shared.lock();
+        let was_empty = inbox.pending.is_empty();
         let state = inbox.states.entry(key.clone()).or_default();
         change(Arc::make_mut(state));
         let state = Arc::clone(state);
         if !inbox.is_given_up {
             inbox.pending.states.insert(key.clone(), state);
         }
-        drop(inbox);
-        self.shared.wake.notify_one();
+        self.shared.wake(inbox, was_empty);
     }
 
     /// Remembers a game as it stands.
@@ -238,6 +251,7 @@ impl Store {
         if inbox.is_given_up {
             return;
         }
+        let was_empty = inbox.pending.is_empty();
         if let Err(Full) = put(&mut inbox) {
             let is_first = !std::mem::replace(&mut inbox.is_dropping, true);
             drop(inbox);
@@ -246,8 +260,7 @@ impl Store {
             }
             self.shared.health.send_modify(|health| health.dropped += 1);
         } else {
-            drop(inbox);
-            self.shared.wake.notify_one();
+            self.shared.wake(inbox, was_empty);
         }
     }
 }
@@ -335,7 +348,10 @@ impl Writer {
             return;
         }
         let idle = |inbox: &mut Inbox| inbox.pending.is_empty() && !inbox.is_closing;
-        drop(self.shared.wake.wait_while(self.shared.lock(), idle));
+        let inbox = self.shared.wake.wait_while(self.shared.lock(), idle);
+        let has_time = |inbox: &mut Inbox| inbox.pending.waiting.is_empty() && !inbox.is_closing;
+        let inbox = inbox.unwrap_or_else(PoisonError::into_inner);
+        drop(self.shared.wake.wait_timeout_while(inbox, GATHERING, has_time));
     }
 
     /// Takes all that there is to write. Tells whether it is the last.
@@ -507,7 +523,7 @@ fn write_batch<'a>(
 ) -> rusqlite::Result<(Vec<&'a GameRecord>, u64)> {
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let (mut ended, mut dropped) = (Vec::new(), 0);
-    for record in batch.games.values() {
+    for record in &batch.games {
         match write_one(&mut transaction, |connection| write::game(connection, record))? {
             Some(has_ended) => ended.extend(has_ended.then_some(record)),
             None => dropped += 1,
